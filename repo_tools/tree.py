@@ -1,0 +1,92 @@
+"""What a role reads and edits: a base commit and a patch on it, as one value."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from repo_tools.patch import FileState, Patch
+
+
+class Base(Protocol):
+    """The unchanged files that a tree starts from; `repo_tools.checkout.Commit` is one."""
+
+    @property
+    def id(self) -> str:
+        """The commit id, or another name for these very contents."""
+
+    def entries(self) -> Mapping[str, tuple[int, str]]:
+        """Path -> (git mode, blob id)."""
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one file. Raises `KeyError` if there is none."""
+
+
+def blob_id(data: bytes) -> str:
+    """The id that git (SHA-1 object format) gives to a file of these bytes."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A base and the changes to it. Immutable: every change gives another tree."""
+
+    base: Base
+    patch: Patch = field(default_factory=Patch)
+
+    def entries(self) -> Mapping[str, tuple[int, str]]:
+        """Path -> (git mode, blob id), the changes applied."""
+        entries = dict(self.base.entries())
+        for path, state in self.patch.files.items():
+            if state is None:
+                entries.pop(path, None)
+            else:
+                entries[path] = (state.mode, blob_id(state.data))
+        return entries
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file of that path."""
+        if path in self.patch.files:
+            return self.patch.files[path] is not None
+        return path in self.base.entries()
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one file. Raises `KeyError` if there is none."""
+        if path in self.patch.files:
+            state = self.patch.files[path]
+            if state is None:
+                raise KeyError(path)
+            return state.data
+        return self.base.read(path)
+
+    def mode(self, path: str) -> int:
+        """The git mode of one file. Raises `KeyError` if there is none."""
+        state = self.patch.files.get(path)
+        return state.mode if state is not None else self.base.entries()[path][0]
+
+    def with_file(self, path: str, data: bytes, mode: int | None = None) -> Tree:
+        """This tree with `path` holding `data`; the mode stays unless it is given."""
+        kept = mode if mode is not None else (self.mode(path) if self.exists(path) else FileState(b"").mode)
+        return self._changed(path, FileState(data, kept))
+
+    def without_file(self, path: str) -> Tree:
+        """This tree without `path`. Raises `KeyError` if there is none."""
+        if not self.exists(path):
+            raise KeyError(path)
+        return self._changed(path, None)
+
+    def only(self, keep: Mapping[str, object] | set[str] | frozenset[str]) -> Tree:
+        """This tree with the changes to the paths in `keep` alone."""
+        return Tree(self.base, Patch({path: state for path, state in self.patch.files.items() if path in keep}))
+
+    def _changed(self, path: str, state: FileState | None) -> Tree:
+        files = dict(self.patch.files)
+        before = self.base.entries().get(path)
+        after = None if state is None else (state.mode, blob_id(state.data))
+        if before == after:
+            files.pop(path, None)
+        else:
+            files[path] = state
+        return Tree(self.base, Patch(files))

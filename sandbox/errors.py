@@ -1,0 +1,29 @@
+"""The ways in which a sandbox itself fails; a test that fails is a report, not an error.
+
+SandboxError
+├── SandboxUnavailable   no engine, no base image: nothing was tried
+├── SetupFailed          the project's set-up did not succeed; carries the log
+└── SandboxDied          the container went away under a run
+"""
+
+from __future__ import annotations
+
+
+class SandboxError(Exception):
+    """A failure of the sandbox. `str()` says what happened and names the next move."""
+
+
+class SandboxUnavailable(SandboxError):
+    """The engine or the base image cannot be had."""
+
+
+class SetupFailed(SandboxError):
+    """The set-up of a project did not succeed."""
+
+    def __init__(self, message: str, log: str) -> None:
+        super().__init__(message)
+        self.log = log
+
+
+class SandboxDied(SandboxError):
+    """The container was killed or lost while a command ran in it."""
