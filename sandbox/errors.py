@@ -3,7 +3,8 @@
 SandboxError
 ├── SandboxUnavailable   no engine, no base image: nothing was tried
 ├── SetupFailed          the project's set-up did not succeed; carries the log
-└── SandboxDied          the container went away under a run
+├── SandboxDied          the container went away under a run
+└── SandboxStopped       it was told to stop
 """
 
 from __future__ import annotations
@@ -27,3 +28,7 @@ class SetupFailed(SandboxError):
 
 class SandboxDied(SandboxError):
     """The container was killed or lost while a command ran in it."""
+
+
+class SandboxStopped(SandboxError):
+    """Somebody told the sandbox to stop: the command was ended and no other will start."""

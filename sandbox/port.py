@@ -20,13 +20,29 @@ class Snapshot(Protocol):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a project is set up and tested. Commands are shell lines, run in `workdir` below the repository."""
+    """How a project is set up and tested.
+
+    Commands are bash lines, each run on its own in `workdir` below the repository by an unprivileged user. `HOME` is
+    writable and kept by the environment; `$HOME/venv/bin`, `$HOME/.local/bin`, `$HOME/.cargo/bin`, `$HOME/go/bin`
+    and `<workdir>/node_modules/.bin` lead the `PATH`.
+    """
 
     base_image: str
     setup: tuple[str, ...]
+    """With network, before any test: dependencies and the project itself."""
     test_command: str
+    """The runner without the tests to run, such as `python -m pytest`. Without network."""
     reporter: str
     """How results are read: a key of the table in `sandbox/report.py`, such as `pytest`."""
+    tests: tuple[str, ...] = ()
+    """What the runner takes on its command line for the whole suite; a selection stands in its place."""
+    packages: tuple[str, ...] = ()
+    """Debian packages to install first. It is the only thing that root does."""
+    build: tuple[str, ...] = ()
+    """After the set-up, and again, without network, before a run whose tree differs in a file of `build_inputs`:
+    what tests load in compiled form (extension modules, bundles)."""
+    build_inputs: tuple[str, ...] = ()
+    """Patterns of `fnmatch` on whole paths, where `*` also matches `/`."""
     workdir: str = "."
     env: Mapping[str, str] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -55,11 +71,13 @@ class Result:
     """Standard output and error, interleaved; the middle is cut beyond the limit."""
     seconds: float
     ended: str = "exit"
-    """`exit`, `timeout`, `memory` or `output`: what ended it."""
+    """`exit`, `timeout`, `memory`, `output` or `disk`: what ended it."""
 
 
 class TestOutcome(enum.StrEnum):
     """What became of one test."""
+
+    __test__ = False  # pytest would take the name for a test class
 
     PASSED = "passed"
     FAILED = "failed"
@@ -70,6 +88,8 @@ class TestOutcome(enum.StrEnum):
 @dataclass(frozen=True)
 class TestReport:
     """What a test run said. Made only from a run, never from anybody's opinion of one."""
+
+    __test__ = False
 
     tests: Mapping[str, TestOutcome]
     """Test id, as the runner would take it on its command line, -> outcome."""
@@ -93,12 +113,21 @@ class Sandbox(Protocol):
     """Prepares environments and runs commands in them. Errors: `sandbox.errors`."""
 
     def prepare(self, recipe: Recipe, snapshot: Snapshot) -> Environment:
-        """Build, or find, the environment. Raises `SetupFailed` with the log, `SandboxUnavailable`."""
+        """Build, or find, the environment. Raises `SetupFailed` with the log, `SandboxUnavailable`, `SandboxStopped`.
+
+        Set-up has the network: give it a tree that people committed, never one that a model changed.
+        """
 
     def run(self, environment: Environment, snapshot: Snapshot, command: str, *, seconds: float) -> Result:
-        """Run `command` on a copy of `snapshot`; whatever it writes is thrown away. Raises `SandboxDied`."""
+        """Run `command` on a copy of `snapshot`; whatever it writes is thrown away.
+
+        Raises `SandboxDied`, `SandboxStopped`.
+        """
 
     def test(
         self, environment: Environment, snapshot: Snapshot, *, selection: Iterable[str] = (), seconds: float
     ) -> TestReport:
-        """Run the recipe's tests, or only `selection` (test ids or test files). Raises `SandboxDied`."""
+        """Run the recipe's tests, or only `selection` (test ids or files, as a report or the runner names them).
+
+        Raises `SandboxDied`, `SandboxStopped`.
+        """
