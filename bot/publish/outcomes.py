@@ -1,0 +1,134 @@
+"""How each outcome of a run is told: to a reader, to a shell, to a check run, to a label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from bot.task import Outcome
+
+Conclusion = Literal["success", "neutral", "failure", "cancelled", "timed_out", "action_required"]
+
+
+@dataclass(frozen=True)
+class Presentation:
+    """What stands for an outcome, the same everywhere it is shown."""
+
+    headline: str
+    """Two to four words."""
+    text: str
+    """What it means, then the reader's next move."""
+    exit_code: int
+    """Of the command line; 0 for `FIXED` alone, 2 is left to the shell's own usage errors."""
+    opens_pull_request: bool
+    conclusion: Conclusion
+    """Of a check run. Green only where a verified change exists; `neutral` passes a required check, so it is never
+    used where something is missing from a pull request."""
+    label: str
+    """Shown on the issue; display only, nothing reads it back."""
+
+
+PRESENTATIONS: Mapping[Outcome, Presentation] = MappingProxyType(
+    {
+        Outcome.FIXED: Presentation(
+            headline="Fixed",
+            text="A change was made and verified: nothing that passed is lost, and its new tests fail without it. "
+            "Review the pull request and merge it.",
+            exit_code=0,
+            opens_pull_request=True,
+            conclusion="success",
+            label="agent-fix: fixed",
+        ),
+        Outcome.DRAFT: Presentation(
+            headline="Draft",
+            text="A change was made, but not everything that a ready one needs was shown. "
+            "Read what is missing at the top of the pull request, then finish it, ask for a revision, or close it.",
+            exit_code=3,
+            opens_pull_request=True,
+            conclusion="action_required",
+            label="agent-fix: draft",
+        ),
+        Outcome.NO_CHANGE_NEEDED: Presentation(
+            headline="No change needed",
+            text="The code was found to do already what the issue asks for; the reasons are given. "
+            "Close the issue if they convince you, or say in it what is still wrong and start again.",
+            exit_code=4,
+            opens_pull_request=False,
+            conclusion="neutral",
+            label="agent-fix: no change needed",
+        ),
+        Outcome.NOT_REPRODUCED: Presentation(
+            headline="Could not reproduce",
+            text="No test could be made to fail in the way that the issue describes. "
+            "Add to the issue the exact input, the version, and the expected and actual result, then start again.",
+            exit_code=5,
+            opens_pull_request=False,
+            conclusion="neutral",
+            label="agent-fix: not reproduced",
+        ),
+        Outcome.ENVIRONMENT_FAILED: Presentation(
+            headline="Environment failed",
+            text="The project could not be set up in the sandbox, so nothing was tried. "
+            "Read the end of the set-up log, correct the set-up commands in `.github/agent-fix.yml`, and start again.",
+            exit_code=6,
+            opens_pull_request=False,
+            conclusion="failure",
+            label="agent-fix: environment failed",
+        ),
+        Outcome.TESTS_UNRUNNABLE: Presentation(
+            headline="Tests cannot be run",
+            text="The project was set up, but its test command gave no result on the unchanged code. "
+            "Set the test command in `.github/agent-fix.yml`, or mend the suite, and start again.",
+            exit_code=7,
+            opens_pull_request=False,
+            conclusion="failure",
+            label="agent-fix: tests cannot be run",
+        ),
+        Outcome.OVER_BUDGET: Presentation(
+            headline="Over budget",
+            text="The run's money, tokens or calls were spent before there was a change worth showing. "
+            "Make the issue smaller or more exact, or raise the budget, and start again.",
+            exit_code=8,
+            opens_pull_request=False,
+            conclusion="failure",
+            label="agent-fix: over budget",
+        ),
+        Outcome.TIMED_OUT: Presentation(
+            headline="Timed out",
+            text="The run's minutes were spent before there was a change worth showing. "
+            "Name a faster test command in `.github/agent-fix.yml`, or raise the limit, and start again.",
+            exit_code=9,
+            opens_pull_request=False,
+            conclusion="timed_out",
+            label="agent-fix: timed out",
+        ),
+        Outcome.CANCELLED: Presentation(
+            headline="Cancelled",
+            text="The run was stopped on request; nothing was published. Start it again when you want it.",
+            exit_code=10,
+            opens_pull_request=False,
+            conclusion="cancelled",
+            label="agent-fix: cancelled",
+        ),
+        Outcome.REFUSED: Presentation(
+            headline="Refused",
+            text="A rule of this repository or of its configuration does not allow this run; nothing was published. "
+            "The rule is named: change it, or have the run started by someone who may.",
+            exit_code=11,
+            opens_pull_request=False,
+            conclusion="action_required",
+            label="agent-fix: refused",
+        ),
+        Outcome.ERROR: Presentation(
+            headline="Error",
+            text="The bot itself failed; this says nothing about the issue. "
+            "Read the error in the transcript, run `agent-fix doctor`, and start again.",
+            exit_code=1,
+            opens_pull_request=False,
+            conclusion="failure",
+            label="agent-fix: error",
+        ),
+    }
+)
