@@ -119,7 +119,9 @@ def test_the_gist_is_the_line_that_a_person_looks_for(texts: dict[str, str]) -> 
         ("test_raises", "raise ValueError('at import')\n", FailureKind.COLLECTION, ""),
     ],
 )
-def test_a_file_that_cannot_be_collected(tmp_path: Path, name: str, source: str, kind: FailureKind, missing: str) -> None:
+def test_a_file_that_cannot_be_collected(
+    tmp_path: Path, name: str, source: str, kind: FailureKind, missing: str
+) -> None:
     (tmp_path / "product.py").write_text("")
     (tmp_path / f"{name}.py").write_text(source)
     failure = read_failure(run_pytest(tmp_path)[name], collected=False)

@@ -18,11 +18,21 @@ ASSERTION = "E   assert 1 == 2\n\ntests/test_own.py:3: AssertionError"
 IMPORT = "E   ImportError: cannot import name '_helper' from 'product'"
 OWN = "tests/test_own.py"
 PROOF = f"{OWN}::test_new"
-WORDS = {"pass": TestOutcome.PASSED, "fail": TestOutcome.FAILED, "error": TestOutcome.ERROR, "skip": TestOutcome.SKIPPED}
+WORDS = {
+    "pass": TestOutcome.PASSED,
+    "fail": TestOutcome.FAILED,
+    "error": TestOutcome.ERROR,
+    "skip": TestOutcome.SKIPPED,
+}
 
 
 def report(
-    tests: Mapping[str, str], *, text: str = ASSERTION, ended: str = "exit", exit_code: int | None = None, output: str = ""
+    tests: Mapping[str, str],
+    *,
+    text: str = ASSERTION,
+    ended: str = "exit",
+    exit_code: int | None = None,
+    output: str = "",
 ) -> TestReport:
     outcomes = {test: WORDS[word] for test, word in tests.items()}
     bad = [test for test, word in tests.items() if word in ("fail", "error")]
@@ -99,9 +109,7 @@ def test_a_failure_that_does_not_come_again_is_flaky_and_one_that_does_is_broken
 
 
 def test_own_tests_that_are_flaky_prove_nothing_for_sure() -> None:
-    result = verdict(
-        {"t::a": "pass"}, {}, ran=report({"t::a": "pass", PROOF: "fail"}), again=report({PROOF: "pass"})
-    )
+    result = verdict({"t::a": "pass"}, {}, ran=report({"t::a": "pass", PROOF: "fail"}), again=report({PROOF: "pass"}))
     assert result.level is Level.DRAFT
 
 
