@@ -15,7 +15,16 @@ PACKAGES = ("bot", "repo_tools", "sandbox")
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 FLOORS = [
-    {"bot.task", "bot.errors", "bot.llm.port", "bot.forge.port", "bot.prompts", "bot.settings", "bot.repo_config"},
+    {
+        "bot.task",
+        "bot.errors",
+        "bot.llm.port",
+        "bot.llm.budget",
+        "bot.forge.port",
+        "bot.prompts",
+        "bot.settings",
+        "bot.repo_config",
+    },
     {"bot.team", "bot.transcript"},
     {"bot.forge", "bot.llm", "bot.publish"},
     {"bot.service", "bot.bench"},

@@ -42,6 +42,10 @@ class Request:
     role: str
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
+    agent: str = ""
+    """Who asks: a name that is unique within the run, such as `coder-2`."""
+    index: int = 0
+    """Which of this agent's requests it is, from 0. Together they name a completion for records and replays."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,194 @@
+"""Every setting, and the only place that reads the environment.
+
+A setting is taken from, first to last: what the command line gave, the environment, `config.toml` in the user's
+configuration folder (`AGENT_FIX_CONFIG` names another file), the default here. Variables are called `AGENT_FIX_` and
+the field's name; the model's key and address keep the names that everyone knows.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AliasChoices, ByteSize, Field, FilePath, PositiveFloat, PositiveInt, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
+
+from bot.errors import BadInput
+from bot.llm.budget import Limits
+
+PREFIX = "AGENT_FIX_"
+CONFIG_VARIABLE = "AGENT_FIX_CONFIG"
+
+
+def _folder(variable: str, default: str) -> Path:
+    return Path(os.environ.get(variable) or Path.home() / default) / "agent-fix"
+
+
+class Settings(BaseSettings):
+    """The settings of one process. Sizes are bytes (`2GiB` is understood), times are seconds unless the name says."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True, populate_by_name=True
+    )
+
+    openai_api_key: SecretStr | None = Field(None, validation_alias=AliasChoices("OPENAI_API_KEY"))
+    openai_base_url: str = Field("https://api.openai.com/v1", validation_alias=AliasChoices("OPENAI_BASE_URL"))
+    model: str = "gpt-5-mini"
+    """The model of every role that has none of its own."""
+    model_analyst: str | None = None
+    model_coder: str | None = None
+    model_tester: str | None = None
+    tools: Literal["native", "text"] = "native"
+    """`text` writes tools into the prompt and reads calls from the reply, for models that know no tools."""
+    request_seconds: PositiveFloat = 300.0
+    retries: Annotated[int, Field(ge=0, le=20)] = 4
+    request_tokens: PositiveInt = 100_000
+    """The largest request that any role may send, in estimated tokens."""
+    request_tokens_analyst: PositiveInt | None = None
+    request_tokens_coder: PositiveInt | None = None
+    request_tokens_tester: PositiveInt | None = None
+
+    budget_usd: PositiveFloat = 3.0
+    budget_tokens: PositiveInt = 2_000_000
+    budget_calls: PositiveInt = 120
+    max_minutes: PositiveFloat = 30.0
+
+    state_dir: Path = Field(default_factory=lambda: _folder("XDG_STATE_HOME", ".local/state"))
+    database_url: SecretStr | None = None
+    """`None` is an SQLite file in `state_dir`."""
+
+    sandbox: Literal["docker", "local"] = "docker"
+    base_image: str = "agent-fix-base:bookworm"
+    runtime: str | None = None
+    """The container runtime, such as `runsc`; `None` is the engine's own default."""
+    ca_bundle: FilePath | None = Field(
+        None, validation_alias=AliasChoices("AGENT_FIX_CA_BUNDLE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
+    )
+    """Certificates that set-up commands trust. A machine that needs its own names them for itself already."""
+    setup_env: dict[str, str] = {}
+    """Variables that set-up commands see, such as the addresses of package mirrors. No secrets: they stay in images."""
+    memory: ByteSize = ByteSize(2 * 1024**3)
+    cpus: PositiveFloat = 2.0
+    pids: PositiveInt = 512
+    output_bytes: ByteSize = ByteSize(2 * 1024**2)
+    setup_seconds: PositiveFloat = 1800.0
+    test_seconds: PositiveFloat = 900.0
+    command_seconds: PositiveFloat = 120.0
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic's signature
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic's signature
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Command line, environment, configuration file."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, config_file())
+
+    def model_for(self, role: str) -> str:
+        """The name of the model that plays `role`."""
+        return self._own("model", role) or self.model
+
+    def request_tokens_for(self, role: str) -> int:
+        """The largest request that `role` may send, in estimated tokens."""
+        return self._own("request_tokens", role) or self.request_tokens
+
+    def _own(self, setting: str, role: str) -> Any:
+        return getattr(self, f"{setting}_{role.replace('-', '_')}", None)
+
+    @property
+    def limits(self) -> Limits:
+        """What one run may spend."""
+        return Limits(self.budget_usd, self.budget_tokens, self.budget_calls, self.max_minutes)
+
+    @property
+    def database(self) -> str:
+        """The address of the database, SQLAlchemy's way of writing it. May hold a password."""
+        if self.database_url is not None:
+            return self.database_url.get_secret_value()
+        return f"sqlite:///{self.state_dir / 'agent-fix.sqlite'}"
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Every secret that is configured, for masking."""
+        key = self.openai_api_key.get_secret_value() if self.openai_api_key else None
+        password = urlsplit(self.database).password
+        return tuple(value for value in (key, password) if value)
+
+
+def config_file() -> Path:
+    """Where the configuration file is, or would be."""
+    named = os.environ.get(CONFIG_VARIABLE)
+    return Path(named) if named else _folder("XDG_CONFIG_HOME", ".config") / "config.toml"
+
+
+def load_settings(**given: Any) -> Settings:
+    """The settings, with what was `given` (on the command line; `None` is not given) before all else.
+
+    Raises `BadInput` that names each wrong setting, where it stands and, for a wrong name, the nearest right one.
+    """
+    names = variables()
+    wrong = [_unknown(name, names) for name in sorted(os.environ) if name.startswith(PREFIX) and name not in names]
+    if CONFIG_VARIABLE in os.environ and not config_file().is_file():
+        wrong.append(f"{CONFIG_VARIABLE} names {config_file()}, which is no file.")
+    if wrong:
+        raise BadInput("\n".join(wrong))
+    try:
+        return Settings(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        raise BadInput("\n".join(_explain(dict(each), names) for each in error.errors())) from None
+    except SettingsError as error:
+        raise BadInput(f"{error}: {error.__cause__}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{config_file()} is not TOML: {error}.") from None
+
+
+def variables() -> dict[str, str]:
+    """Name of a variable in the environment -> name of the setting that it sets."""
+    names = {CONFIG_VARIABLE: "the configuration file"}
+    for field, info in Settings.model_fields.items():
+        alias = info.validation_alias
+        choices = (
+            [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else [PREFIX + field.upper()]
+        )
+        names.update(dict.fromkeys(choices, field))
+    return names
+
+
+def _unknown(name: str, names: dict[str, str]) -> str:
+    own = {each.removeprefix(PREFIX): each for each in names}
+    near = _nearest(name.removeprefix(PREFIX), list(own))
+    return f"There is no setting {name}" + (f": did you mean {own[near]}?" if near else f": there are {_list(names)}.")
+
+
+def _nearest(name: str, right: Iterable[str]) -> str | None:
+    return next(iter(difflib.get_close_matches(name, list(right), 1)), None)
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+def _explain(error: dict[str, Any], names: dict[str, str]) -> str:
+    """One line about one wrong value. The value stays out of it: it may be a secret."""
+    place = str(error["loc"][0])
+    if error["type"] == "extra_forbidden":
+        near = _nearest(place, Settings.model_fields)
+        hint = f"did you mean {near}?" if near else f"there are {_list(Settings.model_fields)}."
+        return f"{config_file()}: there is no setting {place}: {hint}"
+    field = names.get(place, place)
+    called = next((name for name, sets in names.items() if sets == field and os.environ.get(name)), None)
+    return f"The setting {called or field} is wrong: {error['msg']}."
