@@ -1,0 +1,27 @@
+"""The words of a text and the terms that they are found by."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+
+_IN_WORDS = frozenset(b"_0123456789" + bytes(range(65, 91)) + bytes(range(97, 123)) + bytes(range(128, 256)))
+_SPACED = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
+
+
+def words(data: bytes) -> Counter[bytes]:
+    """How often each word occurs: runs of letters, digits, `_` and bytes beyond ASCII, as written."""
+    return Counter(data.translate(_SPACED).split())
+
+
+@functools.lru_cache(maxsize=1 << 17)
+def terms(word: str) -> tuple[str, ...]:
+    """What a word is found by: itself and, if it is an identifier of several, its parts; all in lower case.
+
+    `getHTTPResponse_2` -> `gethttpresponse_2`, `get`, `http`, `response`, `2`.
+    """
+    whole = word.lower()
+    parts = [part.lower() for part in _PARTS.findall(word)]
+    return (whole,) if len(parts) < 2 else (whole, *parts)
