@@ -23,6 +23,9 @@ class Base(Protocol):
     def read(self, path: str) -> bytes:
         """The bytes of one file. Raises `KeyError` if there is none."""
 
+    def submodules(self) -> frozenset[str]:
+        """Paths at which other repositories are mounted: no entries, and nothing below them can be changed."""
+
 
 def blob_id(data: bytes) -> str:
     """The id that git (SHA-1 object format) gives to a file of these bytes."""

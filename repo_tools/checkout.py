@@ -1,0 +1,166 @@
+"""A repository on this machine, read and written without its work tree, its index or its configuration.
+
+Commands run in a git directory of our own, empty but for a pointer to the repository's objects. What the
+repository says in its configuration, its hooks and its attributes is thus not even read, except to look up
+and to create references. New objects go to the repository only when something is published.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import shutil
+import tempfile
+import types
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from repo_tools.errors import CheckoutError, GitFailed, NoCommits, NotARepository, UnknownRevision
+from repo_tools.git_command import Git
+from repo_tools.objects import BlobReader
+
+_SUBMODULE = 0o160000
+
+
+def text(data: bytes) -> str:
+    """A name as git wrote it; bytes that are not UTF-8 become surrogate escapes, which `raw` turns back."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def raw(name: str) -> bytes:
+    """The bytes of a name that `text` read."""
+    return name.encode("utf-8", "surrogateescape")
+
+
+def line(data: bytes) -> str:
+    """The single line that a command printed; names may hold line ends themselves, so only the last goes."""
+    return text(data.removesuffix(b"\n"))
+
+
+@dataclass(frozen=True)
+class Commit:
+    """The files of one commit: a `repo_tools.tree.Base`. Submodules are named apart, as they hold no bytes."""
+
+    id: str
+    repository: Repository = field(repr=False, compare=False)
+
+    def entries(self) -> Mapping[str, tuple[int, str]]:
+        """Path -> (git mode, blob id), in git's order; a name that is not UTF-8 holds surrogate escapes."""
+        return self._listing[0]
+
+    def submodules(self) -> frozenset[str]:
+        """The paths at which other repositories are mounted; nothing below them can be read or changed."""
+        return self._listing[1]
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one file. Raises `KeyError` if there is none, `GitFailed` if its object is missing."""
+        return self.repository.blobs.read(self.entries()[path][1])
+
+    def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """(path, bytes) for each of `paths`, in order and in one pass; made for whole repositories."""
+        chosen = tuple(paths)
+        entries = self.entries()
+        return zip(chosen, self.repository.blobs.read_many([entries[path][1] for path in chosen]), strict=True)
+
+    @functools.cached_property
+    def _listing(self) -> tuple[Mapping[str, tuple[int, str]], frozenset[str]]:
+        files: dict[str, tuple[int, str]] = {}
+        submodules = set()
+        for row in self.repository.git.run("ls-tree", "-r", "-z", "--full-tree", self.id).split(b"\0")[:-1]:
+            about, _, name = row.partition(b"\t")
+            mode, _, blob = about.decode("ascii").split(" ")
+            path = text(name)
+            if int(mode, 8) == _SUBMODULE:
+                submodules.add(path)
+            else:
+                files[path] = (int(mode, 8), blob)
+        return types.MappingProxyType(files), frozenset(submodules)
+
+
+class Repository:
+    """A git repository. Use it as a context manager, or `close` it: a process and a folder belong to it."""
+
+    def __init__(self, git_dir: Path, *, name: str) -> None:
+        self.name = name
+        self.git_dir = git_dir
+        """The repository's own git directory (of a work tree that `git worktree` made, that one's)."""
+        self.theirs = Git(folder=git_dir, git_dir=git_dir)
+        """git on the repository's directory, for references alone: this one reads the repository's configuration."""
+        common = Path(line(self.theirs.run("rev-parse", "--path-format=absolute", "--git-common-dir")))
+        self.objects = common / "objects"
+        self._own = Path(tempfile.mkdtemp(prefix="agent-fix-git-"))
+        self._tidy = weakref.finalize(self, shutil.rmtree, self._own, ignore_errors=True)
+        self.git = Git(folder=self._own, git_dir=self._own)
+        """git on our own directory: reads the repository's objects, keeps new ones to itself."""
+        self.blobs = BlobReader(self.git)
+        self._lay_out(common)
+
+    def __enter__(self) -> Repository:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the git process and remove what belongs to this object; the repository stays as it is."""
+        self.blobs.close()
+        self._tidy()
+
+    def resolve(self, revision: str = "HEAD") -> Commit:
+        """The commit that `revision` names. Raises `NoCommits`, `UnknownRevision`."""
+        if revision.startswith("-") or not revision.strip() or "\0" in revision:
+            raise UnknownRevision(f"{revision!r} is no revision: give a branch, a tag or a commit id")
+        try:
+            found = self.theirs.run("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+        except GitFailed as error:
+            raise self._unknown(revision, error) from error
+        return Commit(line(found), self)
+
+    def branches(self) -> tuple[str, ...]:
+        """The names of the local branches."""
+        names = self.theirs.run("for-each-ref", "--format=%(refname)", "refs/heads/")
+        return tuple(name.removeprefix("refs/heads/") for name in text(names).splitlines())
+
+    def _unknown(self, revision: str, error: GitFailed) -> CheckoutError:
+        if not self.theirs.run("rev-list", "--all", "--max-count=1"):
+            return NoCommits(f"{self.name} has no commit yet: make the first one (`git add . && git commit`)")
+        branches = self.branches()
+        near = difflib.get_close_matches(revision, branches, n=3) or list(branches[:5])
+        return UnknownRevision(
+            f"{self.name} has no commit called {revision!r} ({error}). "
+            f"Fetch it first, or name another; branches here: {', '.join(near) or 'none'}"
+        )
+
+    def _lay_out(self, common: Path) -> None:
+        kind = line(self.theirs.run("rev-parse", "--show-object-format"))
+        version = "1\n[extensions]\n\tobjectFormat = sha256" if kind == "sha256" else "0"
+        (self._own / "refs").mkdir()
+        (self._own / "objects" / "info").mkdir(parents=True)
+        (self._own / "HEAD").write_text("ref: refs/heads/none\n", "ascii")
+        (self._own / "config").write_text(f"[core]\n\tbare = true\n\trepositoryFormatVersion = {version}\n", "ascii")
+        quoted = str(self.objects).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        (self._own / "objects/info/alternates").write_bytes(f'"{quoted}"\n'.encode("utf-8", "surrogateescape"))
+        if (common / "shallow").is_file():
+            shutil.copyfile(common / "shallow", self._own / "shallow")
+
+
+def open_local(path: Path) -> Repository:
+    """The repository around `path`: a checkout, a work tree of `git worktree`, a submodule's checkout, a bare one.
+
+    Raises `NotARepository`.
+    """
+    folder = path.expanduser()
+    if not folder.is_dir():
+        raise NotARepository(f"There is no folder {path}: give the folder of a git checkout")
+    outside = Git(folder=folder)
+    try:
+        git_dir = Path(line(outside.run("rev-parse", "--absolute-git-dir")))
+    except GitFailed as error:
+        raise NotARepository(
+            f"{path} is not a usable git repository ({error}). "
+            "Give the folder of a checkout, or make one of it: `git init && git add . && git commit`"
+        ) from error
+    root = git_dir.parent if git_dir.name == ".git" else folder.resolve()
+    return Repository(git_dir, name=root.name.removesuffix(".git"))
