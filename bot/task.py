@@ -33,6 +33,7 @@ class Outcome(enum.StrEnum):
 
     FIXED = "fixed"
     DRAFT = "draft"
+    GAVE_UP = "gave-up"
     NO_CHANGE_NEEDED = "no-change-needed"
     NOT_REPRODUCED = "could-not-reproduce"
     ENVIRONMENT_FAILED = "environment-failed"

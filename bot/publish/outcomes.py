@@ -50,6 +50,15 @@ PRESENTATIONS: Mapping[Outcome, Presentation] = MappingProxyType(
             conclusion="action_required",
             label="agent-fix: draft",
         ),
+        Outcome.GAVE_UP: Presentation(
+            headline="Gave up",
+            text="No change was found that is worth showing; what was tried stands in the transcript. "
+            "Say more in the issue, for instance where the fault lies, or name a stronger model, and start again.",
+            exit_code=12,
+            opens_pull_request=False,
+            conclusion="failure",
+            label="agent-fix: gave up",
+        ),
         Outcome.NO_CHANGE_NEEDED: Presentation(
             headline="No change needed",
             text="The code was found to do already what the issue asks for; the reasons are given. "

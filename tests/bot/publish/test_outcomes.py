@@ -10,6 +10,7 @@ from bot.task import Outcome
 NEXT_MOVE = {
     Outcome.FIXED: "Review the pull request and merge it.",
     Outcome.DRAFT: "then finish it, ask for a revision, or close it.",
+    Outcome.GAVE_UP: "or name a stronger model, and start again.",
     Outcome.NO_CHANGE_NEEDED: "Close the issue if they convince you, or say in it what is still wrong and start again.",
     Outcome.NOT_REPRODUCED: "Add to the issue the exact input, the version, and the expected and actual result",
     Outcome.ENVIRONMENT_FAILED: "correct the set-up commands in `.github/agent-fix.yml`",
