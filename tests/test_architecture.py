@@ -25,7 +25,7 @@ FLOORS = [
         "bot.settings",
         "bot.repo_config",
     },
-    {"bot.team", "bot.transcript"},
+    {"bot.team", "bot.transcript", "bot.records", "bot.secrets_mask"},
     {"bot.forge", "bot.llm", "bot.publish"},
     {"bot.service", "bot.bench"},
     {"bot.cli", "bot.wiring", "bot.__main__", "bot.console", "bot.commands"},

@@ -93,7 +93,7 @@ class Meter:
         self.limits = limits
         self._clock = clock
         self._price = price
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._by_role: dict[str, Spent] = {}
         self._open = Spent()
 
@@ -138,9 +138,8 @@ class Meter:
         size = estimate_tokens(request)
         usd = self._price(request.role, Usage(size, 1))
         wanted = Spent(calls=1, input=size, output=1, usd=usd or 0.0)
-        spent = self.total
         with self._lock:
-            self._check(spent + self._open, wanted)
+            self._check(self.total + self._open, wanted)
             self._open += wanted
         try:
             yield

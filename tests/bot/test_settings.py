@@ -1,0 +1,150 @@
+"""Where a setting comes from, and what a wrong one says."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bot.errors import BadInput
+from bot.llm.budget import Limits
+from bot.settings import Settings, load_settings, variables
+
+ELSEWHERE = ("OPENAI_", "AGENT_FIX_", "XDG_", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in os.environ:
+        if name.startswith(ELSEWHERE):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+def config(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / ".config" / "agent-fix" / "config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    return path
+
+
+def test_nothing_need_be_set(tmp_path: Path) -> None:
+    settings = load_settings()
+    assert settings.openai_api_key is None
+    assert settings.limits == Limits(3.0, 2_000_000, 120, 30.0)
+    assert settings.state_dir == tmp_path / ".local/state/agent-fix"
+    assert settings.database == f"sqlite:///{tmp_path}/.local/state/agent-fix/agent-fix.sqlite"
+    assert settings.ca_bundle is None
+    assert settings.model_for("coder") == settings.model
+    assert settings.request_tokens_for("coder") == settings.request_tokens
+
+
+def test_command_line_before_environment_before_file_before_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config(tmp_path, 'model = "file"\nmodel_coder = "file"\nmodel_tester = "file"\n[setup_env]\nA = "b"\n')
+    monkeypatch.setenv("AGENT_FIX_MODEL_CODER", "environment")
+    monkeypatch.setenv("AGENT_FIX_MODEL_TESTER", "environment")
+    settings = load_settings(model_tester="given", budget_usd=None)
+    assert [settings.model_for(role) for role in ("analyst", "coder", "tester")] == ["file", "environment", "given"]
+    assert settings.setup_env == {"A": "b"}
+    assert settings.budget_usd == 3.0
+
+
+def test_each_role_has_its_own_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENT_FIX_REQUEST_TOKENS_CODER", "5000")
+    settings = load_settings()
+    assert (settings.request_tokens_for("coder"), settings.request_tokens_for("tester")) == (5000, 100_000)
+
+
+def test_a_role_without_settings_of_its_own_has_the_common_ones() -> None:
+    assert load_settings(model="m").model_for("test-designer") == "m"
+
+
+def test_the_model_is_found_where_everyone_puts_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-something-secret")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    settings = load_settings()
+    assert settings.openai_base_url == "http://127.0.0.1:1/v1"
+    assert settings.secrets == ("sk-something-secret",)
+    assert "something" not in repr(settings)
+
+
+def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+    monkeypatch.setenv("AGENT_FIX_BUDGET_USD", "")
+    assert load_settings().openai_api_key is None
+
+
+def test_the_password_of_the_database_is_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENT_FIX_DATABASE_URL", "postgresql://u:pass-word-1@host/db")
+    settings = load_settings()
+    assert settings.database == "postgresql://u:pass-word-1@host/db"
+    assert settings.secrets == ("pass-word-1",)
+    assert "pass-word-1" not in repr(settings)
+
+
+def test_certificates_are_the_machines_own_unless_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "AGENT_FIX_CA_BUNDLE"):
+        (tmp_path / name).touch()
+        monkeypatch.setenv(name, str(tmp_path / name))
+        assert load_settings().ca_bundle == tmp_path / name
+
+
+def test_sizes_are_written_as_people_write_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENT_FIX_MEMORY", "4GiB")
+    assert load_settings().memory == 4 * 1024**3
+
+
+WRONG = {
+    "a slip": ({"AGENT_FIX_MODEL_CODR": "x"}, "no setting AGENT_FIX_MODEL_CODR: did you mean AGENT_FIX_MODEL_CODER?"),
+    "a setting without prefix": ({"AGENT_FIX_API_KEY": "x"}, "did you mean OPENAI_API_KEY?"),
+    "nothing near": ({"AGENT_FIX_QQQQ": "x"}, "there are AGENT_FIX_BASE_IMAGE, "),
+    "no number": ({"AGENT_FIX_BUDGET_USD": "three"}, "AGENT_FIX_BUDGET_USD is wrong: Input should be a valid number"),
+    "out of range": ({"AGENT_FIX_MAX_MINUTES": "-1"}, "AGENT_FIX_MAX_MINUTES is wrong: .* greater than 0"),
+    "no choice": ({"AGENT_FIX_SANDBOX": "vm"}, "AGENT_FIX_SANDBOX is wrong: Input should be 'docker' or 'local'"),
+    "no JSON": ({"AGENT_FIX_SETUP_ENV": "{"}, "setup_env"),
+    "no file": ({"SSL_CERT_FILE": "/no/such/file"}, "SSL_CERT_FILE is wrong: Path does not point to a file"),
+    "no configuration": ({"AGENT_FIX_CONFIG": "/no/such/file"}, "/no/such/file, which is no file"),
+    "two at once": ({"AGENT_FIX_CPUS": "a", "AGENT_FIX_PIDS": "b"}, "(?s)AGENT_FIX_CPUS.*AGENT_FIX_PIDS"),
+}
+
+
+@pytest.mark.parametrize(("environment", "said"), WRONG.values(), ids=WRONG.keys())
+def test_a_wrong_variable_is_named(environment: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(BadInput, match=said):
+        load_settings()
+
+
+def test_a_wrong_value_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENT_FIX_BUDGET_USD", "sk-pasted-into-the-wrong-place")
+    with pytest.raises(BadInput) as wrong:
+        load_settings()
+    assert "pasted" not in str(wrong.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('modl_coder = "x"', r"config.toml: there is no setting modl_coder: did you mean model_coder\?"),
+        ("budget_usd = 'x'", "budget_usd is wrong"),
+        ("model = ", "config.toml is not TOML"),
+    ],
+)
+def test_a_wrong_file_is_named(tmp_path: Path, text: str, said: str) -> None:
+    config(tmp_path, text)
+    with pytest.raises(BadInput, match=said):
+        load_settings()
+
+
+def test_another_file_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.toml").write_text('model = "mine"')
+    monkeypatch.setenv("AGENT_FIX_CONFIG", str(tmp_path / "mine.toml"))
+    assert load_settings().model == "mine"
+
+
+def test_every_setting_has_a_variable() -> None:
+    assert set(Settings.model_fields) <= set(variables().values())
