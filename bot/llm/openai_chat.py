@@ -95,9 +95,9 @@ class OpenAIChat:
             raise ModelFailed(f"{model} used up its output before it said anything: try a model with a larger one.")
         usage = _usage(answer.usage)
         name = answer.model or model
-        usd = prices.usd(name, usage, self._server.base_url)
+        usd = prices.price(name, usage, self._server.base_url)
         if usd is None:
-            usd = prices.usd(model, usage, self._server.base_url)
+            usd = prices.price(model, usage, self._server.base_url)
         return Completion(text, calls, usage, name, round(seconds, 3), finish, usd)
 
     def _no_chat(self, sent: str) -> str:

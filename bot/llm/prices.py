@@ -7,7 +7,7 @@ import genai_prices
 from bot.llm.port import Usage
 
 
-def usd(model: str, usage: Usage, base_url: str | None = None) -> float | None:
+def price(model: str, usage: Usage, base_url: str | None = None) -> float | None:
     """US dollars, or `None` if nobody lists a price for `model`.
 
     The provider is known by `base_url`; behind any other address (a proxy, a company's gateway) the list price of

@@ -203,13 +203,13 @@ def test_another_result_is_progress() -> None:
 
 def test_a_known_model_has_its_list_price_and_cached_input_is_cheaper() -> None:
     url = "https://api.openai.com/v1"
-    full, cached = (prices.usd("gpt-5-mini", Usage(1_000_000, 0, part), url) for part in (0, 1_000_000))
+    full, cached = (prices.price("gpt-5-mini", Usage(1_000_000, 0, part), url) for part in (0, 1_000_000))
     assert full == pytest.approx(0.25)
     assert cached == pytest.approx(0.025)
-    assert prices.usd("gpt-5-mini", Usage(0, 1_000_000), url) == pytest.approx(2.0)
+    assert prices.price("gpt-5-mini", Usage(0, 1_000_000), url) == pytest.approx(2.0)
 
 
 def test_behind_another_address_the_list_price_of_the_name_counts() -> None:
-    assert prices.usd("gpt-5-mini", Usage(1_000_000, 0), "http://127.0.0.1:4000/v1") == pytest.approx(0.25)
-    assert prices.usd("house-made", Usage(1_000_000, 0), "http://127.0.0.1:4000/v1") is None
-    assert prices.usd("house-made", Usage(1_000_000, 0), "https://api.openai.com/v1") is None
+    assert prices.price("gpt-5-mini", Usage(1_000_000, 0), "http://127.0.0.1:4000/v1") == pytest.approx(0.25)
+    assert prices.price("house-made", Usage(1_000_000, 0), "http://127.0.0.1:4000/v1") is None
+    assert prices.price("house-made", Usage(1_000_000, 0), "https://api.openai.com/v1") is None
