@@ -1,0 +1,128 @@
+"""The sandbox on a Docker engine: an image per set-up, a fresh container per command."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+import docker
+import docker.errors
+
+from sandbox import report, scripts
+from sandbox.archive import Archive, Difference, difference
+from sandbox.container import RUN_LABEL, UNTIL_LABEL, Execution, Rights, container, engine_errors, fetch, put
+from sandbox.errors import SandboxStopped
+from sandbox.images import Images
+from sandbox.port import Environment, Recipe, Result, Snapshot, TestReport
+from sandbox.settings import SandboxSettings
+
+
+class DockerSandbox:
+    """The sandboxes of one run. Safe to use from several threads at once."""
+
+    def __init__(self, settings: SandboxSettings) -> None:
+        self._settings = settings
+        self._stop = threading.Event()
+
+    def prepare(self, recipe: Recipe, snapshot: Snapshot) -> Environment:
+        """See `Sandbox.prepare`."""
+        with engine_errors():
+            return self._images.prepare(recipe, snapshot)
+
+    def run(self, environment: Environment, snapshot: Snapshot, command: str, *, seconds: float) -> Result:
+        """See `Sandbox.run`."""
+        return self._check(environment, snapshot, command, seconds, None)[0]
+
+    def test(
+        self, environment: Environment, snapshot: Snapshot, *, selection: Iterable[str] = (), seconds: float
+    ) -> TestReport:
+        """See `Sandbox.test`. Raises `ValueError` for a selection that no test can have for a name."""
+        run = report.TestRun(environment.recipe, frozenset(snapshot.entries()), tuple(selection))
+        result, files = self._check(environment, snapshot, run.command, seconds, run)
+        return run.report(result, files)
+
+    def close(self) -> None:
+        """Let go of the connections to the engine. Nothing is left in it: every command cleans up after itself."""
+        if "_client" in self.__dict__:
+            self._client.close()
+
+    def stop(self) -> None:
+        """End whatever runs, within about a second; it and what comes after it raise `SandboxStopped`."""
+        self._stop.set()
+
+    @cached_property
+    def _client(self) -> docker.DockerClient:
+        return connect(self._settings)
+
+    @cached_property
+    def _images(self) -> Images:
+        return Images(self._client, self._settings, self._stop)
+
+    def _check(
+        self,
+        environment: Environment,
+        snapshot: Snapshot,
+        command: str,
+        seconds: float,
+        run: report.TestRun | None,
+    ) -> tuple[Result, dict[str, bytes] | str]:
+        """Run a command; for a test run also give the report's files, or the reason why they cannot be had."""
+        if self._stop.is_set():
+            raise SandboxStopped("the run was told to stop")
+        with engine_errors():
+            changes = difference(self._images.tree(environment.id), snapshot.entries())
+            archive = inputs(environment.recipe, snapshot, changes, command, run)
+            with container(self._client, self._settings, environment.id, seconds=seconds, rights=Rights()) as target:
+                put(target, archive)
+                result = Execution(self._client, target, self._settings, self._stop).run(seconds)
+                if run is None:
+                    return result, {}
+                try:
+                    return result, fetch(target, scripts.CONTAINER.out, self._settings.report)
+                except ValueError as error:
+                    return result, str(error)
+
+
+def connect(settings: SandboxSettings) -> docker.DockerClient:
+    """A client of the engine. Raises `docker.errors.DockerException`."""
+    return docker.DockerClient(base_url=settings.docker_host, timeout=int(settings.client_timeout))
+
+
+def inputs(
+    recipe: Recipe, snapshot: Snapshot, changes: Difference, command: str, run: report.TestRun | None
+) -> Archive:
+    """Everything that is put into a container before it starts."""
+    places = scripts.CONTAINER
+    archive = Archive()
+    archive.add("agent-fix/in/start", scripts.start(recipe, places).encode())
+    archive.add(
+        "agent-fix/in/deleted", b"".join(f"{path}\0".encode("utf-8", "surrogateescape") for path in changes.delete)
+    )
+    text = scripts.exports(scripts.variables(recipe, places), recipe, places)
+    if any(fnmatchcase(path, pattern) for path in changes.paths for pattern in recipe.build_inputs):
+        text += scripts.steps(recipe.build)
+    archive.add("agent-fix/in/command", (text + command + "\n").encode("utf-8", "surrogateescape"))
+    for name, data in run.reporter.files(run).items() if run else ():
+        archive.add(f"agent-fix/in/lib/{name}", data)
+    archive.add_tree("repo", snapshot, changes.put)
+    return archive
+
+
+def sweep(settings: SandboxSettings, *, run_id: str | None = None) -> int:
+    """Remove the containers that crashed runs left: those of `run_id`, and all whose time is over.
+
+    Returns how many there were. Raises `SandboxUnavailable`.
+    """
+    with engine_errors():
+        client = connect(settings)
+        removed = 0
+        for found in client.containers.list(all=True, filters={"label": RUN_LABEL}):
+            if found.labels[RUN_LABEL] == run_id or float(found.labels.get(UNTIL_LABEL, 0)) < time.time():
+                with contextlib.suppress(docker.errors.NotFound):
+                    found.remove(force=True, v=True)
+                    removed += 1
+        return removed

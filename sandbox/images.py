@@ -1,0 +1,261 @@
+"""Environment images: named by what they are made from, built once, and the longest unused removed first.
+
+Three layers: the base image; the ground (user, folders, Debian packages), shared by all projects that need the same;
+the project at the tree of its first run, set up. Later trees are put into each container as a difference.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import docker
+import docker.errors
+from filelock import FileLock, Timeout
+
+from sandbox import scripts
+from sandbox.archive import Archive, Entries, entries_from_json, entries_to_json
+from sandbox.container import RUN_LABEL, Execution, Rights, container, fetch, put
+from sandbox.errors import SandboxStopped, SandboxUnavailable, SetupFailed
+from sandbox.manifests import manifests
+from sandbox.port import Environment, Recipe, Result, Snapshot
+from sandbox.settings import SandboxSettings
+
+if TYPE_CHECKING:
+    from docker.models.containers import Container
+    from docker.models.images import Image
+
+FORMAT = 1
+"""Part of every key: raise it when what this module makes of the same inputs changes."""
+RECENT_SECONDS = 3600
+KIND_LABEL = "agent-fix.kind"
+GROUND, PROJECT = "agent-fix-ground", "agent-fix-project"
+CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETGID", "SETUID")
+"""What `apt-get` needs as root: it hands files to others and drops to a user of its own for downloads."""
+
+
+class Images:
+    """The images of one engine, as one run sees them."""
+
+    def __init__(self, client: docker.DockerClient, settings: SandboxSettings, stop: threading.Event) -> None:
+        self._client = client
+        self._settings = settings
+        self._stop = stop
+        self._trees: dict[str, Entries] = {}
+
+    def prepare(self, recipe: Recipe, snapshot: Snapshot) -> Environment:
+        """Find or build the project's image. Raises `SetupFailed`, `SandboxUnavailable`, `SandboxStopped`."""
+        started = time.monotonic()
+        ground, _ = self._found_or_built(GROUND, ground_key(recipe, self._base(recipe)), partial(self._ground, recipe))
+        build = partial(self._project, recipe, snapshot, ground)
+        image, built = self._found_or_built(PROJECT, project_key(recipe, snapshot.entries(), ground), build)
+        kept = self._kept(image)
+        self._trees[image] = entries_from_json(kept["tree.json"])
+        if built:
+            evict(self._client, self._settings, keep={ground, image})
+        log = kept["setup.log"].decode("utf-8", "replace")
+        return Environment(image, recipe, built, log, time.monotonic() - started)
+
+    def tree(self, image: str) -> Entries:
+        """The tree that an image holds. Raises `SandboxUnavailable` if there is no such image."""
+        if image not in self._trees:
+            self._trees[image] = entries_from_json(self._kept(image)["tree.json"])
+        return self._trees[image]
+
+    def _base(self, recipe: Recipe) -> str:
+        try:
+            return str(self._client.images.get(recipe.base_image).id)
+        except docker.errors.ImageNotFound as error:
+            raise SandboxUnavailable(
+                f"the engine has no image {recipe.base_image!r}: pull it, or make the default one "
+                "with `python -m sandbox.base_image`"
+            ) from error
+
+    def _found_or_built(self, kind: str, key: str, build: Callable[[str], str]) -> tuple[str, bool]:
+        """The id of an image, and whether it had to be built; one builds while the others wait."""
+        name = f"{kind}:{key}"
+        with self._lock(name):
+            used(self._settings, name)
+            try:
+                return str(self._client.images.get(name).id), False
+            except docker.errors.ImageNotFound:
+                return build(name), True
+
+    @contextlib.contextmanager
+    def _lock(self, name: str) -> Iterator[None]:
+        lock = FileLock(stamp(self._settings, name).with_suffix(".lock"))
+        while not lock.is_locked:
+            if self._stop.is_set():
+                raise SandboxStopped("the run was told to stop")
+            with contextlib.suppress(Timeout):
+                lock.acquire(timeout=0.5)
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _ground(self, recipe: Recipe, name: str) -> str:
+        archive = Archive()
+        archive.add("agent-fix/in/start", (scripts.SYSTEM + scripts.packages(recipe.packages)).encode(), owner=0)
+        self._add_certificates(archive)
+        network = self._settings.setup_network if recipe.packages else "none"
+        rights = Rights("0:0", CAPABILITIES, network, tmp_in_memory=False)
+        with self._container(recipe.base_image, rights) as target:
+            put(target, archive)
+            result = self._run(target)
+            if result.exit_code != 0:
+                raise failed(f"installing {', '.join(recipe.packages) or 'the ground'}", result)
+            return self._commit(target, name)
+
+    def _project(self, recipe: Recipe, snapshot: Snapshot, ground: str, name: str) -> str:
+        archive = Archive()
+        archive.add("agent-fix/in/start", scripts.start(recipe, scripts.CONTAINER).encode())
+        archive.add("agent-fix/in/command", self._setup(recipe).encode())
+        archive.add_tree("repo", snapshot, snapshot.entries())
+        self._add_certificates(archive)
+        rights = Rights(network=self._settings.setup_network, volumes=self._cache(), tmp_in_memory=False)
+        with self._container(ground, rights) as target:
+            put(target, archive)
+            result = self._run(target)
+            if result.exit_code != 0:
+                raise failed("the project's set-up", result)
+            kept = Archive()
+            kept.add("agent-fix/kept/tree.json", entries_to_json(snapshot.entries()), owner=0)
+            kept.add("agent-fix/kept/setup.log", result.output.encode(), owner=0)
+            put(target, kept)
+            return self._commit(target, name)
+
+    def _setup(self, recipe: Recipe) -> str:
+        places = scripts.CONTAINER
+        values = {**scripts.variables(recipe, places), **scripts.CACHES, **self._settings.setup_env}
+        if self._settings.ca_bundle:
+            values |= dict.fromkeys(scripts.CERTIFICATES, "/agent-fix/in/ca.pem")
+        return (
+            scripts.exports(values, recipe, places)
+            + scripts.COMMIT
+            + scripts.steps([*recipe.setup, *recipe.build])
+            + (scripts.CLEAN_BUT_CACHE if self._settings.cache else scripts.CLEAN)
+        )
+
+    def _add_certificates(self, archive: Archive) -> None:
+        if self._settings.ca_bundle:
+            archive.add("agent-fix/in/ca.pem", self._settings.ca_bundle.read_bytes())
+
+    def _cache(self) -> dict[str, str]:
+        if not self._settings.cache:
+            return {}
+        name = f"agent-fix-cache-{digest(self._settings.cache)}"
+        self._client.volumes.create(name, labels={KIND_LABEL: "cache"})
+        return {name: "/cache"}
+
+    def _container(self, image: str, rights: Rights) -> contextlib.AbstractContextManager[Container]:
+        seconds = self._settings.setup_seconds
+        return container(self._client, self._settings, image, seconds=seconds, rights=rights)
+
+    def _run(self, target: Container) -> Result:
+        return Execution(self._client, target, self._settings, self._stop).run(self._settings.setup_seconds)
+
+    def _commit(self, target: Container, name: str) -> str:
+        kind, _, key = name.partition(":")
+        labels = {KIND_LABEL: kind, RUN_LABEL: self._settings.run_id}
+        image = target.commit(kind, key, conf={"Labels": labels})
+        return str(image.id)
+
+    def _kept(self, image: str) -> dict[str, bytes]:
+        with container(self._client, self._settings, image, seconds=0, rights=Rights()) as target:
+            return fetch(target, "/agent-fix/kept", self._settings.report)
+
+
+def digest(value: object) -> str:
+    """A short name for a JSON-able value."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:20]
+
+
+def ground_key(recipe: Recipe, base: str) -> str:
+    """What the ground is made from; `base` is the id of the base image."""
+    return digest([FORMAT, base, sorted(recipe.packages)])
+
+
+def project_key(recipe: Recipe, entries: Entries, ground: str) -> str:
+    """What the set-up of a project depends on: its commands and its manifests, not its other files."""
+    return digest(
+        [FORMAT, ground, recipe.setup, recipe.build, dict(recipe.env), recipe.workdir, manifests(recipe, entries)]
+    )
+
+
+def failed(what: str, result: Result) -> SetupFailed:
+    """The error for a set-up that did not end well; its text holds the lines that matter."""
+    ends = {
+        "exit": f"ended with exit code {result.exit_code}",
+        "timeout": f"was not done after {result.seconds:.0f} seconds",
+        "memory": "needed more memory than it may have",
+        "output": "printed more than it may",
+        "disk": "wrote more than it may",
+    }
+    lines = lines_that_matter(result.output)
+    return SetupFailed(f"{what} {ends[result.ended]}:\n" + "\n".join(lines), result.output)
+
+
+_TELLING = re.compile(r"error|fatal|not found|no such|cannot|could not|unable|denied|conflict|^E:|ERR!", re.IGNORECASE)
+
+
+def lines_that_matter(log: str, most: int = 25) -> list[str]:
+    """Of a set-up's log: the command that failed, what it said of errors, and its last lines."""
+    lines = [line.rstrip() for line in log.splitlines()]
+    begin = max((number for number, line in enumerate(lines) if line.startswith("$ ")), default=0)
+    step = [line for line in lines[begin:] if line]
+    telling = [line for line in step[1:-5] if _TELLING.search(line)]
+    return [*step[:1], *telling[-(most - 6) :], *step[1:][-5:]]
+
+
+def stamp(settings: SandboxSettings, name: str) -> Path:
+    """The file whose time says when an image was last used."""
+    folder = settings.state / "images"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / name.replace(":", "-")
+
+
+def used(settings: SandboxSettings, name: str) -> None:
+    """Note that an image is in use now."""
+    stamp(settings, name).touch()
+
+
+def evict(client: docker.DockerClient, settings: SandboxSettings, keep: Collection[str]) -> list[str]:
+    """Remove the longest unused images while all of them hold more than the limit. Returns the names removed.
+
+    An image that was used within the hour belongs to a run that may be between two containers, and stays.
+    """
+    held = [image for image in client.images.list(filters={"label": KIND_LABEL}) if image.tags]
+    sizes = {image.id: own_size(client, image) for image in held}
+    times = {image.id: _last_used(settings, image) for image in held}
+    total, removed = sum(sizes.values()), []
+    for image in sorted(held, key=lambda image: times[image.id]):
+        if total <= settings.images:
+            break
+        if image.id in keep or time.time() - times[image.id] < RECENT_SECONDS:
+            continue
+        with contextlib.suppress(docker.errors.APIError):  # something still stands on it
+            client.images.remove(image.tags[0])
+            removed.append(image.tags[0])
+            total -= sizes[image.id]
+    return removed
+
+
+def own_size(client: docker.DockerClient, image: Image) -> int:
+    """The bytes that an image adds to the one that it was made from."""
+    size = int(image.attrs["Size"])
+    parent = image.attrs.get("Parent")
+    return size - int(client.images.get(parent).attrs["Size"]) if parent else size
+
+
+def _last_used(settings: SandboxSettings, image: Image) -> float:
+    path = stamp(settings, image.tags[0])
+    return path.stat().st_mtime if path.exists() else 0.0

@@ -1,0 +1,153 @@
+"""The shell texts that run inside containers. What a recipe or a caller gives is quoted or stands in a file."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sandbox.container import KILLED, KILLED_INSIDE
+from sandbox.port import Recipe
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(:[a-z0-9]+)?(=[A-Za-z0-9.+:~-]+)?\Z")
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where things are for the commands: fixed in a container, anywhere for a plain process."""
+
+    repo: str = "/repo"
+    home: str = "/home/agent"
+    given: str = "/agent-fix/in"
+    """What is put in for one run: the command, the names of deleted files, helper files of a reporter."""
+    out: str = "/agent-fix/out"
+    """Where test reports go."""
+
+
+CONTAINER = Places()
+
+CERTIFICATES = (
+    "SSL_CERT_FILE",
+    "PIP_CERT",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+    "GIT_SSL_CAINFO",
+    "CARGO_HTTP_CAINFO",
+)
+"""The variables by which the usual package managers find the certificates that they trust."""
+
+CACHES = {
+    "PIP_CACHE_DIR": "/cache/pip",
+    "UV_CACHE_DIR": "/cache/uv",
+    "UV_LINK_MODE": "copy",  # the cache may be another file system
+    "npm_config_cache": "/cache/npm",
+    "YARN_CACHE_FOLDER": "/cache/yarn",
+    "COMPOSER_CACHE_DIR": "/cache/composer",
+}
+"""Downloads of the set-up: kept out of the image, and from run to run where a cache is mounted."""
+
+SYSTEM = """\
+exec 2>&1
+set -e
+for tool in bash git; do
+  command -v $tool >/dev/null || { echo "the base image has no $tool: use one that has bash and git"; exit 1; }
+done
+if ! grep -q '^agent:' /etc/passwd; then
+  echo "agent:x:10001:10001:agent:/home/agent:/bin/bash" >> /etc/passwd
+  echo "agent:x:10001:" >> /etc/group
+fi
+mkdir -p /home/agent /repo /cache /agent-fix/in /agent-fix/out
+chown 10001:10001 /home/agent /repo /cache /agent-fix/in /agent-fix/out
+git config --system user.name agent-fix
+git config --system user.email agent-fix@localhost
+git config --system init.defaultBranch main
+"""
+"""The ground that every environment stands on. As root."""
+
+
+def packages(names: Sequence[str]) -> str:
+    """Install Debian packages, as root. Raises `ValueError` for what is no name of a package."""
+    wrong = [name for name in names if not _PACKAGE.match(name)]
+    if wrong:
+        raise ValueError(f"not the name of a Debian package: {', '.join(map(repr, wrong))}")
+    if not names:
+        return ""
+    return (
+        "command -v apt-get >/dev/null || { echo 'the base image has no apt-get: use a Debian one'; exit 1; }\n"
+        "export DEBIAN_FRONTEND=noninteractive\n"
+        "options='-o Acquire::https::CaInfo='\n"
+        '[ -s /agent-fix/in/ca.pem ] && options="${options}/agent-fix/in/ca.pem" || options=\n'
+        "apt-get $options -q update\n"
+        f"apt-get $options -q install -y --no-install-recommends {shlex.join(names)}\n"
+        "apt-get clean\n"
+        "rm -rf /var/lib/apt/lists/*\n"
+    )
+
+
+def start(recipe: Recipe, places: Places) -> str:
+    """The first process: deletes what is gone, runs the command file, and reaps whatever is orphaned meanwhile."""
+    root = shlex.quote(places.repo)
+    workdir = shlex.quote(f"{places.repo}/{recipe.workdir}")
+    given = shlex.quote(places.given)
+    return (
+        "exec 2>&1\n"
+        f"cd {root} || exit 125\n"
+        f"if [ -s {given}/deleted ]; then xargs -0 rm -f -- <{given}/deleted; fi\n"
+        f"cd {workdir} || exit 125\n"
+        f"bash {given}/command </dev/null\n"
+        "code=$?\n"
+        f'[ "$code" -eq {KILLED} ] && code={KILLED_INSIDE}\n'
+        'exit "$code"\n'
+    )
+
+
+def variables(recipe: Recipe, places: Places) -> dict[str, str]:
+    """What every command of a recipe finds in its environment; the `PATH` is added by `exports`."""
+    return {
+        "HOME": places.home,
+        "LANG": "C.UTF-8",
+        "CI": "true",
+        "PYTHONUNBUFFERED": "1",  # or a run that is ended at its limit shows nothing
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "NPM_CONFIG_PREFIX": f"{places.home}/.local",
+        "AGENT_FIX_OUT": places.out,
+        "AGENT_FIX_LIB": f"{places.given}/lib",
+        **recipe.env,
+    }
+
+
+def exports(values: Mapping[str, str], recipe: Recipe, places: Places) -> str:
+    """Shell lines that set variables and lead the `PATH`. Raises `ValueError` for what is no name of a variable."""
+    wrong = [name for name in values if not _VARIABLE.match(name)]
+    if wrong:
+        raise ValueError(f"not the name of a variable: {', '.join(map(repr, wrong))}")
+    folders = [f"{places.home}/{folder}/bin" for folder in ("venv", ".local", ".cargo", "go")]
+    folders += [f"{places.repo}/{recipe.workdir}/node_modules/.bin", f"{places.repo}/node_modules/.bin"]
+    lines = [f"export {name}={shlex.quote(value)}\n" for name, value in values.items()]
+    return "".join(lines) + f'export PATH={shlex.quote(":".join(folders))}:"$PATH"\n'
+
+
+def steps(lines: Sequence[str]) -> str:
+    """Shell text that runs each line on its own, shows it first, and ends at the first that fails."""
+    function = (
+        'step() { printf "\\n$ %s\\n" "$1"; bash -o pipefail -c "$1" </dev/null || '
+        '{ code=$?; printf "\\n[exit code %s]\\n" "$code"; exit "$code"; }; }\n'
+    )
+    return function + "".join(f"step {shlex.quote(line)}\n" for line in lines)
+
+
+COMMIT = """\
+( cd /repo && git init -q && git add -A -f && git commit -q --allow-empty -m 'The project at its base commit' ) || exit
+"""
+"""Version tools and tests expect a git repository: one commit, no history, no remote."""
+
+CLEAN = """\
+find /tmp /cache -mindepth 1 -delete 2>/dev/null
+rm -rf /agent-fix/in/*
+true
+"""
+
+CLEAN_BUT_CACHE = CLEAN.replace(" /cache", "")
