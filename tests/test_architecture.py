@@ -109,7 +109,7 @@ def test_nothing_grows_too_long(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: name(path))
 def test_the_environment_is_read_in_one_place(path: Path) -> None:
-    if name(path) == "bot.settings":
+    if name(path) == "bot.settings" or name(path).startswith("sandbox.inside."):  # the latter is a container's own
         return
     tree = ast.parse(path.read_text("utf-8"))
     used = [

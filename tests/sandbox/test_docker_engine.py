@@ -5,7 +5,7 @@ from __future__ import annotations
 from sandbox.docker_engine import DockerSandbox
 from sandbox.port import Environment, TestOutcome
 from tests.sandbox.conftest import PROJECT
-from tests.sandbox.snapshots import LINK, Files
+from tests.sandbox.snapshots import LINK
 
 
 def test_tests_are_told_apart_by_id(sandbox: DockerSandbox, environment: Environment) -> None:
