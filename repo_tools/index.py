@@ -1,50 +1,40 @@
-"""What parsing found, kept between runs."""
+"""What parsing found, kept between runs: by the id of a file's bytes, so that only what is new is parsed."""
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from pathlib import Path
 
-from repo_tools.languages import Unparsed, language_of
-from repo_tools.patch import EXECUTABLE, REGULAR
-from repo_tools.symbols import definitions
+from repo_tools.answers import Answers
+from repo_tools.store import Store
 from repo_tools.tree import Tree
-from repo_tools.view import Facts, View
-from repo_tools.words import words
+from repo_tools.view import View
 
 
 class Index:
-    """The facts of files by blob id."""
+    """The index in one folder. Threads may share one, processes a folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._facts: dict[tuple[str, str], Facts] = {}
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
     @classmethod
     def open(cls, folder: Path) -> Index:
-        """The index in `folder`, which is made if there is none."""
-        return cls(folder)
+        """The index in `folder`, which is made if there is none. Raises `IndexUnusable`."""
+        return cls(Store(folder, _version()))
+
+    def close(self) -> None:
+        """Let go of the file; views of this index answer no more."""
+        self._store.close()
 
     def view(self, tree: Tree) -> View:
-        """Answers for `tree`; what is new in it is parsed first."""
-        entries = {path: blob for path, (mode, blob) in tree.entries().items() if mode in (REGULAR, EXECUTABLE)}
-        return View(tree, tuple(sorted(entries)), _Source(self._facts, tree, entries))
+        """Answers for `tree`; what is new in it is parsed first. Raises `IndexUnusable`."""
+        return View(tree, Answers(self._store, tree))
 
 
-class _Source:
-    def __init__(self, known: dict[tuple[str, str], Facts], tree: Tree, entries: dict[str, str]) -> None:
-        self._known = known
-        self._tree = tree
-        self._entries = entries
-
-    def facts(self, path: str) -> Facts:
-        language = language_of(path)
-        key = (self._entries[path], language.name if language else "")
-        if key not in self._known:
-            data = self._tree.read(path)
-            try:
-                found = definitions(language, data) if language else ()
-            except Unparsed:
-                found = ()
-            text = {} if b"\0" in data[:8192] else words(data)
-            self._known[key] = Facts(found, {word.decode("utf-8", "replace"): n for word, n in text.items()})
-        return self._known[key]
+@functools.cache
+def _version() -> str:
+    """Another whenever the same bytes could give other facts: for other code, other queries, other grammars."""
+    here = Path(__file__).parent
+    texts = [file.read_bytes() for file in sorted([*here.glob("*.py"), *here.glob("queries/*.scm")])]
+    return hashlib.sha256(b"".join(texts)).hexdigest()

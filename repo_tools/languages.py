@@ -6,8 +6,7 @@ import functools
 import importlib
 import time
 from dataclasses import dataclass
-from importlib import resources
-from pathlib import PurePosixPath
+from pathlib import Path
 
 import tree_sitter
 
@@ -34,6 +33,7 @@ class Language:
 LANGUAGES = (Language("python", (".py", ".pyi", ".pyw"), "tree_sitter_python:language", ("python",), 6),)
 
 _BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
+_BY_NAME = {language.name: language for language in LANGUAGES}
 
 
 class Unparsed(Exception):
@@ -42,7 +42,12 @@ class Unparsed(Exception):
 
 def language_of(path: str) -> Language | None:
     """The language of a file by its suffix; None if it is none of the table."""
-    return _BY_SUFFIX.get(PurePosixPath(path).suffix.lower())
+    return _BY_SUFFIX.get(path[path.rfind(".") :].lower())
+
+
+def language_named(name: str) -> Language | None:
+    """The row of this name; None if the table has none."""
+    return _BY_NAME.get(name)
 
 
 @functools.cache
@@ -65,8 +70,8 @@ def references_query(language: Language) -> tree_sitter.Query:
 
 
 def _query(language: Language, *, references: bool) -> tree_sitter.Query:
-    folder = resources.files("repo_tools").joinpath("queries")
-    source = "\n".join(folder.joinpath(f"{name}.scm").read_text("utf-8") for name in language.queries)
+    folder = Path(__file__).parent / "queries"
+    source = "\n".join((folder / f"{name}.scm").read_text("utf-8") for name in language.queries)
     query = tree_sitter.Query(grammar(language), source)
     for number in range(query.pattern_count):
         pattern = source.encode()[query.start_byte_for_pattern(number) : query.end_byte_for_pattern(number)]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import tree_sitter
 
@@ -15,17 +16,19 @@ SIGNATURE_CHARACTERS = 240
 
 _CONTAINERS = frozenset({"class", "interface", "struct", "enum", "trait", "scope"})
 _BEFORE, _AFTER = rb"(?<![\w\x80-\xff])", rb"(?![\w\x80-\xff])"
-_SPACE = re.compile(rb"\s+")
+_ROLES = frozenset({"name", "body", "owner"})
+_place = operator.itemgetter(0, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """Something that a file defines. Offsets are bytes, ends are exclusive; lines count from 1, both included."""
 
     kind: str
     """class, function, method, interface, struct, enum, trait, type, variable, constant, macro, namespace …"""
     name: str
     """Full within the file, dotted whatever the language: `QuerySet.filter`."""
+    signature: str
+    """All before the body, on one line."""
     line: int
     """Where the name stands."""
     first_line: int
@@ -35,8 +38,6 @@ class Definition:
     end: int
     name_start: int
     name_end: int
-    signature: str
-    """All before the body, on one line."""
 
     @property
     def last_name(self) -> str:
@@ -51,49 +52,34 @@ def definitions(language: Language, data: bytes) -> tuple[Definition, ...]:
 
 def definitions_in(language: Language, data: bytes, root: tree_sitter.Node) -> tuple[Definition, ...]:
     """The definitions below `root`, the root of the tree of `data`."""
-    found = []
+    found: list[_Found] = []
     extents: dict[tuple[int, int], tree_sitter.Node] = {}
     for _, captured in matches(definitions_query(language), root, depth=language.depth):
         if "inner" in captured:
             extents[captured["inner"][0].byte_range] = captured["extent"][0]
         else:
-            found.append(_Found.of(captured))
-    found.sort(key=lambda one: (one.start, -one.end))
+            (node,) = next(nodes for role, nodes in captured.items() if role not in _ROLES)
+            found.append((node.start_byte, -node.end_byte, captured))
+    found.sort(key=_place)
     return tuple(_named(data, found, extents))
 
 
-@dataclass(slots=True)
-class _Found:
-    """One match of the query, before it is named for what stands around it."""
-
-    kind: str
-    node: tree_sitter.Node
-    name: tree_sitter.Node
-    body: tree_sitter.Node | None
-    owner: tree_sitter.Node | None
-    start: int
-    end: int
-
-    @classmethod
-    def of(cls, captured: dict[str, list[tree_sitter.Node]]) -> _Found:
-        name = captured.pop("name")[0]
-        body = captured.pop("body", [None])[0]
-        owner = captured.pop("owner", [None])[0]
-        kind, (node, *_) = captured.popitem()
-        start, end = node.byte_range
-        return cls(kind, node, name, body, owner, start, end)
+_Found = tuple[int, int, dict[str, list[tree_sitter.Node]]]
+"""Start, negated end (so that the outer sorts before the inner) and what was captured."""
 
 
 def _named(data: bytes, found: list[_Found], extents: dict[tuple[int, int], tree_sitter.Node]) -> Iterator[Definition]:
     around: list[tuple[int, str, str]] = []  # (end, full name, kind) of the definitions that are open here
     variables: set[str] = set()
-    for one in found:
-        while around and around[-1][0] <= one.start:
+    for start, negated_end, captured in found:
+        while around and around[-1][0] <= start:
             around.pop()
-        name = _text(data, one.name)
-        if one.owner is not None:
-            name = f"{_text(data, one.owner)}.{name}"
-        kind = one.kind
+        name_node = captured.pop("name")[0]
+        body = captured.pop("body", None)
+        name = _text(data, name_node)
+        if "owner" in captured:
+            name = f"{_text(data, captured.pop('owner')[0])}.{name}"
+        ((kind, (node,)),) = captured.items()
         if around:
             name = f"{around[-1][1]}.{name}"
             if kind == "function" and around[-1][2] in _CONTAINERS:
@@ -102,27 +88,20 @@ def _named(data: bytes, found: list[_Found], extents: dict[tuple[int, int], tree
             if name in variables:
                 continue
             variables.add(name)
-        around.append((one.end, name, kind))
+        around.append((-negated_end, name, kind))
         if kind != "scope":
-            yield _definition(data, one, name, kind, extents.get((one.start, one.end), one.node))
-
-
-def _definition(data: bytes, one: _Found, name: str, kind: str, whole: tree_sitter.Node) -> Definition:
-    name_start, name_end = one.name.byte_range
-    until = one.end if one.body is None else one.body.start_byte
-    signature = _SPACE.sub(b" ", data[one.start : min(until, one.start + SIGNATURE_CHARACTERS)]).strip()
-    return Definition(
-        kind=kind,
-        name=name,
-        line=one.name.start_point[0] + 1,
-        first_line=whole.start_point[0] + 1,
-        last_line=whole.end_point[0] + 1,
-        start=whole.start_byte,
-        end=whole.end_byte,
-        name_start=name_start,
-        name_end=name_end,
-        signature=signature.decode("utf-8", "replace"),
-    )
+            whole = extents.get((start, -negated_end), node)
+            until = min(body[0].start_byte if body else -negated_end, start + SIGNATURE_CHARACTERS)
+            yield Definition(
+                kind,
+                name,
+                " ".join(data[start:until].decode("utf-8", "replace").split()),
+                name_node.start_point[0] + 1,
+                whole.start_point[0] + 1,
+                whole.end_point[0] + 1,
+                *whole.byte_range,
+                *name_node.byte_range,
+            )
 
 
 def _text(data: bytes, node: tree_sitter.Node) -> str:

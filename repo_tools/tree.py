@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -25,6 +25,9 @@ class Base(Protocol):
 
     def submodules(self) -> frozenset[str]:
         """Paths at which other repositories are mounted: no entries, and nothing below them can be changed."""
+
+    def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """(path, bytes) for each of `paths`, in order and in one pass; made for whole repositories."""
 
 
 def blob_id(data: bytes) -> str:
@@ -63,6 +66,12 @@ class Tree:
                 raise KeyError(path)
             return state.data
         return self.base.read(path)
+
+    def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """(path, bytes) for each of `paths`, in order and in one pass. Raises `KeyError` if there is none."""
+        chosen = tuple(paths)
+        unchanged = self.base.read_many(path for path in chosen if path not in self.patch.files)
+        return ((path, self.read(path)) if path in self.patch.files else next(unchanged) for path in chosen)
 
     def mode(self, path: str) -> int:
         """The git mode of one file. Raises `KeyError` if there is none."""

@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping, Sequence
 
+from repo_tools.answers import Answers
 from repo_tools.languages import language_of
 from repo_tools.regions import Region, regions
 from repo_tools.search import Found, Line, search
 from repo_tools.symbols import Definition, reference_lines
 from repo_tools.tree import Tree
-from repo_tools.words import terms
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What one file's bytes say, whatever its path."""
-
-    definitions: tuple[Definition, ...]
-    words: Mapping[str, int]
-    """Every word of the text as written -> how often; empty for what is not text and for what is too large."""
-
-
-class Source(Protocol):
-    """Where a view has the facts of its files from."""
-
-    def facts(self, path: str) -> Facts:
-        """The facts of one file. Raises `KeyError` if the tree has no such file."""
 
 
 class View:
@@ -36,10 +18,10 @@ class View:
     A path that the tree does not have raises `KeyError` everywhere.
     """
 
-    def __init__(self, tree: Tree, files: tuple[str, ...], source: Source) -> None:
+    def __init__(self, tree: Tree, answers: Answers) -> None:
         self.tree = tree
-        self._files = files
-        self._source = source
+        self._answers = answers
+        self._files = answers.files
 
     def files(self) -> tuple[str, ...]:
         """The paths of all regular files, sorted; neither symbolic links nor submodules."""
@@ -51,7 +33,7 @@ class View:
 
     def outline(self, path: str) -> tuple[Definition, ...]:
         """What a file defines, in order; nothing if its language is unknown or it could not be parsed."""
-        return self._source.facts(path).definitions
+        return self._answers.definitions(path)
 
     def find_definition(self, name: str) -> tuple[tuple[str, Definition], ...]:
         """Path and definition of all that is called `name`: a last name, or with its owners before it.
@@ -94,38 +76,40 @@ class View:
 
     # What ranking counts with.
 
-    def lengths(self) -> tuple[int, ...]:
-        """How many words each file has, by number."""
-        return tuple(sum(self._source.facts(path).words.values()) for path in self._files)
+    def number(self, path: str) -> int:
+        """The number of a file."""
+        return self._answers.number(path)
+
+    def lengths(self) -> Sequence[int]:
+        """How many words each file has, by number; none if it is not text or is too large."""
+        return self._answers.lengths()
 
     def with_word(self, word: str) -> Mapping[int, int]:
         """Number -> count of the files in which a word stands just so, in code, comments or strings."""
-        return {
-            number: count
-            for number, path in enumerate(self._files)
-            if (count := self._source.facts(path).words.get(word))
-        }
+        return self._answers.with_word(word)
 
     def with_term(self, term: str) -> Mapping[int, int]:
-        """Number -> count of the files in which a word is found by `term` (see `repo_tools.words.terms`)."""
-        counts: dict[int, int] = {}
-        for number, path in enumerate(self._files):
-            count = sum(count for word, count in self._source.facts(path).words.items() if term in terms(word))
-            if count:
-                counts[number] = count
-        return counts
+        """Number -> count of the files that have words which `term` finds (see `repo_tools.words.terms`)."""
+        return self._answers.with_term(term)
 
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Sequence[str]:
         """The last names of all definitions, sorted, each once."""
-        return tuple(sorted({one.last_name for path in self._files for one in self.outline(path)}))
+        return self._answers.names()
 
-    def defining(self, last_name: str) -> tuple[int, ...]:
-        """The numbers of the files that define something of this last name."""
-        return tuple(
-            number
-            for number, path in enumerate(self._files)
-            if any(one.last_name == last_name for one in self.outline(path))
-        )
+    def defining(self, last_name: str) -> Sequence[int]:
+        """The numbers of the files that define something of this last name, in order."""
+        return self._answers.defining(last_name)
+
+    def nearest(self, key: str) -> tuple[bytes, frozenset[str]] | None:
+        """What was kept under `key` for this tree, or else for the latest other one; None if there is nothing.
+
+        With it come the paths in which the two trees differ: none if the value is this tree's own.
+        """
+        return self._answers.nearest(key)
+
+    def keep(self, key: str, value: bytes) -> None:
+        """Keep what was computed from this tree, for later runs."""
+        self._answers.keep(key, value)
 
 
 def name_parts(name: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from repo_tools.patch import REGULAR, FileState
@@ -26,6 +26,9 @@ class MemoryBase:
     def read(self, path: str) -> bytes:
         one = self.files[path]
         return one.data if isinstance(one, FileState) else one
+
+    def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        return ((path, self.read(path)) for path in paths)
 
     def submodules(self) -> frozenset[str]:
         return self.mounted

@@ -9,7 +9,7 @@ import pytest
 from repo_tools.index import Index
 from repo_tools.search import BadPattern
 from repo_tools.view import View
-from tests.repo_tools.given_files import tree_of
+from tests.fakes.memory_base import memory_tree
 
 QUERY = b'''class QuerySet:
     """filter is named here too"""
@@ -38,7 +38,7 @@ FILES = {
 
 @pytest.fixture
 def view(tmp_path: Path) -> View:
-    return Index.open(tmp_path).view(tree_of(FILES))
+    return Index.open(tmp_path).view(memory_tree(FILES))
 
 
 def test_outline_names_each_definition_in_full(view: View) -> None:
@@ -97,7 +97,7 @@ def test_a_malformed_pattern_is_named(view: View, pattern: str, glob: str) -> No
 
 def test_a_change_is_seen_at_once_and_only_in_its_own_tree(tmp_path: Path) -> None:
     index = Index.open(tmp_path)
-    before = tree_of(FILES)
+    before = memory_tree(FILES)
     after = before.with_file("app/new.py", b"def added(): pass\n").without_file("app/views.py")
     assert index.view(after).find_definition("added")
     assert not index.view(before).find_definition("added")
@@ -111,8 +111,8 @@ def test_words_and_terms_are_counted(view: View) -> None:
     assert sum(view.with_term("queryset").values()) == 6
     assert sum(view.with_term("query").values()) >= 5
     assert view.lengths()[view.files().index("logo.png")] == 0
-    assert view.names() == ("PAGE", "QuerySet", "clone", "filter", "limit")
-    assert view.defining("filter") == (view.files().index("app/db/query.py"),)
+    assert view.names() == ["PAGE", "QuerySet", "clone", "filter", "limit"]
+    assert view.defining("filter") == [view.number("app/db/query.py")]
 
 
 def test_a_path_that_is_not_there_is_a_key_error(view: View) -> None:

@@ -1,0 +1,74 @@
+"""The sets of postings that cover a tree: those that are kept, and what is missing, made."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+
+from repo_tools.facts import Damaged, Facts, unpack
+from repo_tools.postings import Buffer, Postings, build, build_terms
+from repo_tools.store import Store
+
+UNWRITTEN = 200
+"""So few documents without postings get them in memory, anew for each tree; more are written down."""
+MOST = 6
+"""Sets in the store before a single one takes their place."""
+
+_OWNER = "postings "
+
+
+def covering(store: Store, wanted: set[int]) -> list[Postings]:
+    """Postings that hold each of the `wanted` documents, and perhaps others; some maybe twice. Raises `Damaged`."""
+    owners = [owner for owner in store.owners() if owner.startswith(_OWNER)]
+    if len(owners) >= MOST:
+        for owner in owners:
+            store.drop(owner)
+        owners = []
+    found = [
+        postings for postings in map(functools.partial(_stored, store), owners) if wanted & set(postings.documents)
+    ]
+    missing = wanted.difference(*(postings.documents for postings in found))
+    if len(missing) > UNWRITTEN:
+        found.append(_stored(store, _write(store, missing)))
+    elif missing:
+        found.append(_in_memory(store, missing))
+    return found
+
+
+def _documents(store: Store, numbers: Iterable[int]) -> Iterator[tuple[int, Facts]]:
+    return ((number, unpack(row)) for number, row in store.rows(sorted(numbers)))
+
+
+def _write(store: Store, numbers: set[int]) -> str:
+    # Named for what it covers: two processes that write the same do not write it twice.
+    owner = _OWNER + hashlib.sha256(array("Q", sorted(numbers)).tobytes()).hexdigest()
+    store.put(owner, build(_documents(store, numbers)))
+    return owner
+
+
+def _stored(store: Store, owner: str) -> Postings:
+    def section(name: str) -> Buffer:
+        data = store.section(owner, name)
+        if data is None:
+            raise Damaged(f"{owner} has lost its {name}")
+        return data
+
+    def with_terms(name: str) -> Buffer:
+        data = store.section(owner, name)
+        if data is None:
+            # Made when the first question comes that needs them: a map of the repository does not.
+            store.put(owner, build_terms(postings.words.keys))
+            return section(name)
+        return data
+
+    postings = Postings(section, with_terms)
+    return postings
+
+
+def _in_memory(store: Store, numbers: set[int]) -> Postings:
+    sections = build(_documents(store, numbers))
+    terms: Callable[[], dict[str, bytes]] = functools.cache(lambda: build_terms(postings.words.keys))
+    postings = Postings(sections.__getitem__, lambda name: terms()[name])
+    return postings

@@ -1,0 +1,103 @@
+"""What one file's bytes say, whatever its path: made by parsing, kept as a row of bytes."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from array import array
+from collections import Counter
+from dataclasses import dataclass
+
+from repo_tools.languages import Unparsed, language_named
+from repo_tools.symbols import Definition, definitions
+from repo_tools.words import words
+
+LARGEST = 8 << 20
+"""Bytes beyond which a file is kept as unknown: data, whatever its name says."""
+
+_HEAD = struct.Struct("<6I")
+_COUNT_LIMIT = 0xFFFF
+
+
+class Damaged(Exception):
+    """Bytes of the index are not what was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The definitions of a file and the words of its text; both empty if it is not text, or too large."""
+
+    definitions: tuple[Definition, ...]
+    words: tuple[bytes, ...]
+    """Each word once, as written."""
+    counts: array[int]
+    """How often each of `words` stands there, at most 65,535."""
+
+
+def is_text(data: bytes) -> bool:
+    """Whether bytes are taken for text, as git does: no zero byte near their start."""
+    return b"\0" not in data[:8000]
+
+
+def facts_row(language: str, data: bytes) -> bytes:
+    """The facts of a file in the language of this name (empty: unknown), packed."""
+    if len(data) > LARGEST or not is_text(data):
+        return _pack((), {})
+    known = language_named(language)
+    try:
+        found = definitions(known, data) if known else ()
+    except Unparsed:
+        found = ()
+    return _pack(found, words(data))
+
+
+def text_row(data: bytes) -> bytes:
+    """The facts of a file that must not be parsed, packed."""
+    return facts_row("", data)
+
+
+def _pack(found: tuple[Definition, ...], counted: Counter[bytes] | dict[bytes, int]) -> bytes:
+    columns = list(zip(*found, strict=True)) or [()] * len(Definition._fields)
+    texts = ["\n".join(column).encode("utf-8", "surrogateescape") for column in columns[:3]]
+    numbers = array("I", [number for column in columns[3:] for number in column]).tobytes()
+    parts = [*texts, numbers, b" ".join(counted), _counts(counted).tobytes()]
+    body = _HEAD.pack(*map(len, parts)) + b"".join(parts)
+    return zlib.crc32(body).to_bytes(4, "little") + body
+
+
+def _counts(counted: Counter[bytes] | dict[bytes, int]) -> array[int]:
+    values = counted.values()
+    if values and max(values) > _COUNT_LIMIT:
+        return array("H", [min(value, _COUNT_LIMIT) for value in values])
+    return array("H", values)
+
+
+def unpack(row: bytes) -> Facts:
+    """What `facts_row` packed. Raises `Damaged`."""
+    parts = _parts(row)
+    return Facts(_definitions(parts), tuple(parts[4].split(b" ")) if parts[4] else (), array("H", parts[5]))
+
+
+def unpack_definitions(row: bytes) -> tuple[Definition, ...]:
+    """The definitions of a row alone. Raises `Damaged`."""
+    return _definitions(_parts(row))
+
+
+def _parts(row: bytes) -> list[bytes]:
+    if len(row) < 4 + _HEAD.size or zlib.crc32(row[4:]) != int.from_bytes(row[:4], "little"):
+        raise Damaged("a row of facts has another checksum than it was written with")
+    parts = []
+    place = 4 + _HEAD.size
+    for size in _HEAD.unpack_from(row, 4):
+        parts.append(row[place : place + size])
+        place += size
+    return parts
+
+
+def _definitions(parts: list[bytes]) -> tuple[Definition, ...]:
+    kinds, names, signatures = (part.decode("utf-8", "surrogateescape").split("\n") for part in parts[:3])
+    numbers = array("I", parts[3])
+    each = len(Definition._fields) - 3
+    many = len(numbers) // each
+    columns = [numbers[many * place : many * (place + 1)] for place in range(each)]
+    return tuple(map(Definition._make, zip(kinds, names, signatures, *columns, strict=False)))

@@ -1,0 +1,131 @@
+"""Which of many documents hold a word, a term or a definition: built once for a set of documents, then only read.
+
+A document is what a number in the index stands for: one file's bytes read as one language. Within `Postings` a
+document goes by its place in `documents`.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from repo_tools.facts import Facts
+from repo_tools.words import terms
+
+Buffer = bytes | memoryview
+
+_COUNT_BITS = 16
+"""A posting is one number: the document's place above these bits, the count (at most 65,535) in them."""
+
+
+def build(documents: Iterable[tuple[int, Facts]]) -> dict[str, bytes]:
+    """The sections of the postings of `documents` (number and facts), to be kept and given to `Postings`."""
+    numbers, lengths = array("Q"), array("Q")
+    found: dict[bytes, array[int]] = {}
+    defined: dict[bytes, array[int]] = {}
+    for place, (number, facts) in enumerate(documents):
+        numbers.append(number)
+        lengths.append(sum(facts.counts))
+        shifted = place << _COUNT_BITS
+        for word, count in zip(facts.words, facts.counts, strict=True):
+            if word in found:
+                found[word].append(shifted | count)
+            else:
+                found[word] = array("Q", (shifted | count,))
+        for name in {one.last_name for one in facts.definitions}:
+            defined.setdefault(name.encode("utf-8", "surrogateescape"), array("Q")).append(place)
+    return {
+        "documents": numbers.tobytes(),
+        "lengths": lengths.tobytes(),
+        **_table("words", found),
+        **_table("names", defined),
+    }
+
+
+def build_terms(words: Sequence[bytes]) -> dict[str, bytes]:
+    """The sections that tell which of `words` (by place) a term finds."""
+    found: dict[str, array[int]] = {}
+    for place, word in enumerate(words):
+        for term in set(terms(word.decode("utf-8", "surrogateescape"))):
+            if term in found:
+                found[term].append(place)
+            else:
+                found[term] = array("Q", (place,))
+    return _table("terms", {term.encode("utf-8", "surrogateescape"): places for term, places in found.items()})
+
+
+def _table(name: str, rows: Mapping[bytes, array[int]]) -> dict[str, bytes]:
+    starts = array("Q", itertools.accumulate(map(len, rows.values()), initial=0))
+    return {name: b"\n".join(rows), f"{name}.starts": starts.tobytes(), f"{name}.numbers": b"".join(rows.values())}
+
+
+class Table:
+    """Key -> numbers, as `_table` laid them out."""
+
+    def __init__(self, section: Callable[[str], Buffer], name: str) -> None:
+        self._starts = memoryview(section(f"{name}.starts")).cast("Q")
+        self._numbers = memoryview(section(f"{name}.numbers")).cast("Q")
+        self.keys = bytes(section(name)).split(b"\n") if len(self._starts) > 1 else []
+        self._places = dict(zip(self.keys, range(len(self.keys)), strict=True))
+
+    def __getitem__(self, key: bytes) -> Sequence[int]:
+        place = self._places.get(key)
+        return () if place is None else self.at(place)
+
+    def at(self, place: int) -> Sequence[int]:
+        """The numbers of the key at this place of `keys`."""
+        return self._numbers[self._starts[place] : self._starts[place + 1]]
+
+
+class Postings:
+    """The postings of a set of documents. Sections are loaded when they are first asked for."""
+
+    def __init__(self, section: Callable[[str], Buffer], term_section: Callable[[str], Buffer]) -> None:
+        self._section = section
+        self._term_section = term_section
+
+    @functools.cached_property
+    def documents(self) -> Sequence[int]:
+        """The number of each document, by place."""
+        return memoryview(self._section("documents")).cast("Q")
+
+    @functools.cached_property
+    def lengths(self) -> Sequence[int]:
+        """How many words each document has, by place."""
+        return memoryview(self._section("lengths")).cast("Q")
+
+    @functools.cached_property
+    def words(self) -> Table:
+        """Word -> postings; `place_and_count` takes one apart."""
+        return Table(self._section, "words")
+
+    @functools.cached_property
+    def names(self) -> Table:
+        """Last name of a definition -> places of the documents that define it."""
+        return Table(self._section, "names")
+
+    @functools.cached_property
+    def terms(self) -> Table:
+        """Term -> places in `words.keys`."""
+        return Table(self._term_section, "terms")
+
+    def with_word(self, word: bytes) -> Iterator[tuple[int, int]]:
+        """Place and count of each document that has the word."""
+        return map(place_and_count, self.words[word])
+
+    def with_term(self, term: bytes) -> Iterator[tuple[int, int]]:
+        """Place and count for each word that the term finds: a place comes once for each such word in it."""
+        return map(place_and_count, itertools.chain.from_iterable(map(self.words.at, self.terms[term])))
+
+    def with_part(self, part: bytes) -> Iterator[tuple[int, int]]:
+        """Place and count for each word of which `part` is a part."""
+        words = self.words
+        places = (place for place, word in enumerate(words.keys) if part in word)
+        return map(place_and_count, itertools.chain.from_iterable(map(words.at, places)))
+
+
+def place_and_count(posting: int) -> tuple[int, int]:
+    """The document's place and the count that a posting of a word holds."""
+    return posting >> _COUNT_BITS, posting & 0xFFFF
