@@ -1,0 +1,131 @@
+"""A repository's files as the detectors see them: parsed, never executed, and no exception for bad content."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import posixpath
+import re
+import tomllib
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any
+
+import yaml
+
+from sandbox.port import Snapshot
+
+LARGEST = 2_000_000
+"""Bytes; a manifest beyond this is not one that a person wrote, and is left unread."""
+SUBMODULE = 0o160000
+SYMLINK = 0o120000
+
+
+class Files:
+    """Reads of one snapshot. What is missing or cannot be parsed reads as empty; `problems` says which and why."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._entries = snapshot.entries()
+        self.problems: dict[str, str] = {}
+        self.text = lru_cache(maxsize=512)(self._text)
+        self._parsed: dict[tuple[str, str], Any] = {}
+
+    def has(self, path: str) -> bool:
+        """Whether there is a file of that path (submodules are none)."""
+        return path in self._entries and self._entries[path][0] != SUBMODULE
+
+    def id(self, path: str) -> str:
+        """The content id of a file."""
+        return self._entries[path][1]
+
+    def submodules(self) -> list[str]:
+        """The folders that belong to other repositories, empty in a snapshot."""
+        return sorted(path for path, (mode, _) in self._entries.items() if mode == SUBMODULE)
+
+    def glob(self, *patterns: str) -> list[str]:
+        """The paths that match one of the patterns; `*` also matches a slash. Shallow ones first."""
+        found = {path for path in self._entries if any(fnmatchcase(path, pattern) for pattern in patterns)}
+        return sorted((path for path in found if self.has(path)), key=lambda path: (path.count("/"), path))
+
+    def within(self, folder: str) -> list[str]:
+        """The names in a folder (`.` is the root), files and folders alike."""
+        prefix = "" if folder in ("", ".") else folder.rstrip("/") + "/"
+        return sorted({path[len(prefix) :].split("/", 1)[0] for path in self._entries if path.startswith(prefix)})
+
+    def has_folder(self, folder: str) -> bool:
+        """Whether some file lies below `folder`."""
+        prefix = folder.rstrip("/") + "/"
+        return any(path.startswith(prefix) for path in self._entries)
+
+    def toml(self, path: str) -> dict[str, Any]:
+        """A TOML file, `{}` if there is none."""
+        return self._mapping("toml", path, tomllib.loads)
+
+    def json(self, path: str) -> dict[str, Any]:
+        """A JSON file whose top is an object, `{}` if there is none."""
+        return self._mapping("json", path, json.loads)
+
+    def yaml(self, path: str) -> dict[str, Any]:
+        """A YAML file whose top is a mapping, `{}` if there is none. Keys are as YAML 1.1 reads them: `on` is True."""
+        return self._mapping("yaml", path, yaml.safe_load)
+
+    def ini(self, path: str) -> dict[str, dict[str, str]]:
+        """An INI file: section -> option -> raw text."""
+        return self._mapping("ini", path, _read_ini)
+
+    @staticmethod
+    def ini_text(text: str) -> dict[str, dict[str, str]]:
+        """The same for text that stands inside another file."""
+        try:
+            return _read_ini(text)
+        except configparser.Error:
+            return {}
+
+    def _text(self, path: str) -> str:
+        if not self.has(path):
+            return ""
+        if self._entries[path][0] == SYMLINK:
+            target = self._snapshot.read(path).decode("utf-8", "replace")
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+            if not self.has(path) or self._entries[path][0] == SYMLINK:
+                return ""
+        data = self._snapshot.read(path)
+        if len(data) > LARGEST:
+            self.problems[path] = f"{len(data)} bytes: too large to be read as a manifest"
+            return ""
+        return data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+
+    def _mapping(self, kind: str, path: str, parse: Callable[[str], Any]) -> dict[str, Any]:
+        key = (kind, path)
+        if key not in self._parsed:
+            try:
+                value = parse(self.text(path)) if self.has(path) else {}
+            except (ValueError, RecursionError, yaml.YAMLError, configparser.Error) as error:
+                self.problems[path] = re.sub(r"\s+", " ", f"cannot be read: {error}")[:300]
+                value = {}
+            self._parsed[key] = value if isinstance(value, dict) else {}
+        found: dict[str, Any] = self._parsed[key]
+        return found
+
+
+def _read_ini(text: str) -> dict[str, dict[str, str]]:
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their case
+    parser.read_string(text)
+    return {name: {key: value or "" for key, value in parser.items(name)} for name in parser.sections()}
+
+
+def table(data: object, *keys: str) -> dict[str, Any]:
+    """The mapping at a path of keys in parsed data, `{}` where anything on the way is something else."""
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data if isinstance(data, dict) else {}
+
+
+def strings(data: object) -> list[str]:
+    """A list's strings, a string's words' own line, else nothing: manifests put either in the same place."""
+    if isinstance(data, str):
+        return [data]
+    return [item for item in data if isinstance(item, str)] if isinstance(data, list) else []

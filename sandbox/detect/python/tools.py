@@ -1,0 +1,182 @@
+"""What tox, nox and Hatch are told to install and to run for a project's tests."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox.detect.files import Files, strings, table
+from sandbox.detect.python.project import Project, below, distribution, lines
+from sandbox.detect.python.source import literal, parsed
+
+FOR_TESTS = re.compile(
+    r"^(all[-_.])?(unit[-_.]?)?(tests?|testing|pytest|py|check|ci)([-_.]?(deps|requires|requirements|py3?|base))?$",
+    re.IGNORECASE,
+)
+FOR_DEVELOPERS = re.compile(
+    r"^(dev|devel|develop|development|developer|dev[-_.]?(deps|dependencies|requirements)|local)$", re.IGNORECASE
+)
+TEST_FACTOR = re.compile(r"^(py\d*|py\d+\.\d+|\d\.\d+|tests?|unit)$")
+
+
+@dataclass
+class Needs:
+    """What to install so that the tests run; each name with the place that says so."""
+
+    extras: dict[str, str] = field(default_factory=dict)
+    groups: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    packages: dict[str, str] = field(default_factory=dict)
+    env: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Variable -> (value, place)."""
+    commands: dict[str, str] = field(default_factory=dict)
+    """Test commands as the project's own tools would run them."""
+
+    def names(self) -> set[str]:
+        """The canonical names of the packages listed one by one."""
+        return {name for line in self.packages if (name := distribution(line))}
+
+
+def tox_sections(files: Files, folder: str) -> tuple[dict[str, dict[str, str]], str]:
+    """tox's environments, whichever file they stand in, and that file."""
+    for path, prefix in ((below(folder, "tox.ini"), ""), (below(folder, "setup.cfg"), "tox:")):
+        found = {name: options for name, options in files.ini(path).items() if name.startswith(prefix + "testenv")}
+        if found:
+            return found, path
+    path = below(folder, "pyproject.toml")
+    tox = table(files.toml(path), "tool", "tox")
+    legacy = tox.get("legacy_tox_ini")
+    if isinstance(legacy, str):
+        return Files.ini_text(legacy), path
+    found = {
+        name if name == "testenv" else f"testenv:{name}": _plain(section)
+        for name, section in [("testenv", table(tox, "env_run_base")), *table(tox, "env").items()]
+        if section
+    }
+    return found, path
+
+
+def _plain(section: dict[str, Any]) -> dict[str, str]:
+    """A TOML environment of tox in the form of its INI: one entry a line."""
+    plain = {}
+    for key, value in section.items():
+        rows = value if isinstance(value, list) else [value]
+        plain[key] = "\n".join(
+            " ".join(strings(row)) if isinstance(row, list) else str(row) for row in rows if not isinstance(row, dict)
+        )
+        if isinstance(value, dict):
+            plain[key] = "\n".join(f"{name}={entry}" for name, entry in value.items() if isinstance(entry, str))
+    return plain
+
+
+def from_tox(files: Files, folder: str, needs: Needs) -> None:
+    sections, path = tox_sections(files, folder)
+    for name, options in sections.items():
+        environment = name.partition(":")[2]
+        if environment and not _is_test_environment(environment):
+            continue
+        where = f"{path} [{name}]"
+        for line in _unconditional(options.get("deps", "")):
+            _requirement_line(files, folder, line, where, needs)
+        for extra in re.split(r"[\s,]+", " ".join(_all_factors(options.get("extras", "")))):
+            needs.extras.setdefault(extra, where)
+        for group in re.split(r"[\s,]+", " ".join(_unconditional(options.get("dependency_groups", "")))):
+            needs.groups.setdefault(group, where)
+        variables = options.get("set_env", "") or options.get("setenv", "")
+        for line in _unconditional(variables) if not environment else ():
+            key, equals, value = line.partition("=")
+            if (
+                equals
+                and "{" not in value
+                and re.fullmatch(r"\w+", key.strip())
+                and not key.strip().startswith(("COVERAGE", "PIP_"))
+            ):
+                needs.env.setdefault(key.strip(), (value.strip(), where))
+        for line in _unconditional(options.get("commands", "")):
+            needs.commands.setdefault(line, where)
+
+
+def _is_test_environment(name: str) -> bool:
+    factors = re.split(r"[-,{}]+", name)
+    return all(TEST_FACTOR.match(factor) or factor.isdigit() for factor in factors if factor)
+
+
+def _all_factors(text: str) -> list[str]:
+    return [re.sub(r"^[\w.,!{}-]+:\s+", "", line) for line in lines(text)]
+
+
+def _unconditional(text: str) -> list[str]:
+    """tox lines that hold in a plain test environment: no factor, a test's or a Python's factor, or a negated one."""
+    kept = []
+    for line in lines(text.replace("\\\n", " ")):
+        match = re.match(r"^([\w.,!{}-]+):\s+(.*)$", line)
+        if not match:
+            kept.append(line)
+        elif match[1].startswith("!") or any(
+            TEST_FACTOR.match(factor) for factor in re.split(r"[,{}-]+", match[1]) if factor
+        ):
+            kept.append(match[2])
+    return kept
+
+
+def _requirement_line(files: Files, folder: str, line: str, where: str, needs: Needs) -> None:
+    line = re.sub(r"\{(toxinidir|tox_root)\}/?", "", line)
+    file = re.match(r"^(?:-r|--requirement)[ =]?\s*(\S+)", line)
+    own = re.match(r"^(?:-e\s*)?\.\[([\w,\s.-]+)\]", line)
+    if file and files.has(below(folder, file[1])):
+        needs.files.setdefault(posixpath.normpath(file[1]), where)
+    elif own:
+        for extra in own[1].split(","):
+            needs.extras.setdefault(extra.strip(), where)
+    elif distribution(line) and "@" not in line:
+        needs.packages.setdefault(line, where)
+
+
+def from_nox(files: Files, folder: str, needs: Needs) -> None:
+    """`session.install(...)` in the sessions of a noxfile that are for tests."""
+    path = below(folder, "noxfile.py")
+    for function in ast.walk(parsed(files.text(path))):
+        if not isinstance(function, ast.FunctionDef) or not re.match(r"^(unit_?)?(tests?|pytest|unit)", function.name):
+            continue
+        for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
+            if not isinstance(call.func, ast.Attribute):
+                continue
+            words = [word for word in (literal(argument, {}) for argument in call.args) if isinstance(word, str)]
+            if call.func.attr in ("install", "run_install"):
+                _installed(files, folder, words, f"{path} {function.name}", needs)
+            elif call.func.attr == "run" and "pytest" in words:
+                needs.commands.setdefault(" ".join(words), f"{path} {function.name}")
+
+
+def _installed(files: Files, folder: str, words: list[str], where: str, needs: Needs) -> None:
+    """The words of a `pip install` command line."""
+    words = list(words)
+    while words:
+        word = words.pop(0)
+        if word in ("-r", "--requirement") and words:
+            _requirement_line(files, folder, f"-r {words.pop(0)}", where, needs)
+        elif word == "--group" and words:
+            needs.groups.setdefault(words.pop(0), where)
+        elif word in ("-c", "--constraint", "-e", "--editable") and words:
+            _requirement_line(files, folder, words.pop(0) if word in ("-e", "--editable") else "", where, needs)
+        elif not word.startswith("-"):
+            _requirement_line(files, folder, word, where, needs)
+
+
+def from_hatch(project: Project, needs: Needs) -> None:
+    for name, environment in table(project.pyproject, "tool", "hatch", "envs").items():
+        if not isinstance(environment, dict) or not (name in {"default", "hatch-test"} or FOR_TESTS.match(name)):
+            continue
+        where = f"pyproject.toml [tool.hatch.envs.{name}]"
+        for line in strings(environment.get("dependencies")) + strings(environment.get("extra-dependencies")):
+            needs.packages.setdefault(line, where)
+        for extra in strings(environment.get("features")):
+            needs.extras.setdefault(extra, where)
+        for group in strings(environment.get("dependency-groups")):
+            needs.groups.setdefault(group, where)
+        for script in table(environment, "scripts").values():
+            for line in strings(script):
+                needs.commands.setdefault(line, where)

@@ -1,0 +1,227 @@
+"""Python projects out of a dictionary: what their manifests say is what the recipes do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from sandbox.port import Recipe
+from sandbox.recipe import candidates
+from tests.sandbox.snapshots import Files
+
+TEST = {"tests/test_a.py": "def test_a():\n    assert True\n"}
+FLIT = '[build-system]\nrequires = ["flit_core"]\nbuild-backend = "flit_core.buildapi"\n'
+PROJECT = FLIT + '[project]\nname = "thing"\nversion = "1"\n'
+
+
+def recipes(files: Mapping[str, str], tests: Mapping[str, str] = TEST) -> list[Recipe]:
+    return candidates(Files({**tests, **files}))
+
+
+def installed(recipe: Recipe) -> str:
+    return recipe.setup[-1].partition("~/venv/bin/python ")[2]
+
+
+def test_a_project_with_an_extra_for_tests() -> None:
+    first = recipes(
+        {"pyproject.toml": PROJECT + '[project.optional-dependencies]\ntests = ["pytest"]\ndocs = ["furo"]\n'}
+    )[0]
+    assert installed(first) == "-e '.[tests]'"
+    assert first.test_command == "python -m pytest --continue-on-collection-errors"
+    assert first.tests == ("tests",)
+    assert first.reporter == "pytest"
+    assert first.sources["extra tests"] == "extras: tests"
+
+
+def test_dependency_groups_and_what_they_include() -> None:
+    groups = (
+        '[dependency-groups]\ntest = ["pytest", {include-group = "more"}]\nmore = ["pytest-mock"]\nlint = ["ruff"]\n'
+    )
+    first = recipes(
+        {"pyproject.toml": PROJECT + groups}, {"tests/test_a.py": "def test_a(mocker):\n    assert mocker\n"}
+    )[0]
+    assert installed(first) == "-e . --group test"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "requirements-test.txt",
+        "test-requirements.txt",
+        "requirements/testing.txt",
+        "requirements_dev.txt",
+        "dev-requirements.txt",
+        "tests/requirements.txt",
+    ],
+)
+def test_requirement_files_by_name(path: str) -> None:
+    first = recipes({"pyproject.toml": PROJECT, path: "pytest==8.0\n", "docs/requirements.txt": "furo\n"})[0]
+    assert installed(first) == f"-e . -r {path}"
+
+
+def test_what_tox_installs_and_runs() -> None:
+    tox = (
+        "[testenv]\ndeps =\n    -r{toxinidir}/tests/needs.txt\n    pytest-xdist\n    cov: coverage\n"
+        "    main: git+https://x/y\n"
+        "extras = fast\nset_env = MODE=quick\ncommands = pytest {posargs:tests/unit}\n"
+        "[testenv:docs]\ndeps = sphinx\ncommands = sphinx-build docs\n"
+    )
+    files = {
+        "tox.ini": tox,
+        "tests/needs.txt": "pytest\n",
+        "pyproject.toml": PROJECT + '[project.optional-dependencies]\nfast = ["orjson"]\n',
+        "tests/unit/test_b.py": TEST["tests/test_a.py"],
+    }
+    first = recipes(files)[0]
+    assert installed(first) == "-e '.[fast]' -r tests/needs.txt pytest-xdist"
+    assert first.tests == ("tests/unit",)
+    assert first.env == {"MODE": "quick"}
+    assert "tox.ini" in first.sources["package pytest-xdist"]
+
+
+def test_a_lock_file_of_uv_comes_before_open_ranges() -> None:
+    found = recipes({"pyproject.toml": PROJECT + '[dependency-groups]\ndev = ["pytest"]\n', "uv.lock": "version = 1\n"})
+    assert "uv sync" in found[0].setup[-1]
+    assert "--frozen" in found[0].setup[-1]
+    assert "--group dev" in found[0].setup[-1]
+    assert installed(found[1]) == "-e . --group dev"
+
+
+def test_poetry_by_its_lock_and_then_by_its_ranges() -> None:
+    poetry = (
+        '[tool.poetry]\nname = "thing"\nversion = "1"\n[tool.poetry.dependencies]\npython = "^3.8"\n'
+        '[tool.poetry.group.dev.dependencies]\npytest = "^7.2"\nfoo = {version = "~1.4", extras = ["x"]}\n'
+        'bar = "*"\nbaz = {path = "../baz"}\n'
+        '[build-system]\nrequires = ["poetry-core"]\nbuild-backend = "poetry.core.masonry.api"\n'
+    )
+    found = recipes({"pyproject.toml": poetry, "poetry.lock": ""})
+    assert "poetry install" in found[0].setup[-1]
+    assert installed(found[1]) == "-e . 'pytest>=7.2,<8' 'foo[x]>=1.4,<1.5' bar"
+
+
+@pytest.mark.parametrize(
+    ("build", "table", "variable"),
+    [
+        ("setuptools_scm", "[tool.setuptools_scm]\n", "SETUPTOOLS_SCM_PRETEND_VERSION"),
+        ("hatch-vcs", '[tool.hatch.version]\nsource = "vcs"\n', "SETUPTOOLS_SCM_PRETEND_VERSION"),
+        ("poetry-dynamic-versioning>=1", "", "POETRY_DYNAMIC_VERSIONING_BYPASS"),
+        ("pbr", "", "PBR_VERSION"),
+        ("uv-dynamic-versioning", "", "UV_DYNAMIC_VERSIONING_BYPASS"),
+    ],
+)
+def test_a_version_that_git_tags_would_tell(build: str, table: str, variable: str) -> None:
+    pyproject = f'[build-system]\nrequires = ["{build}"]\n[project]\nname = "thing"\ndynamic = ["version"]\n{table}'
+    first = recipes({"pyproject.toml": pyproject, "CHANGELOG.md": "# Changes\n\n## 1.9.0 (2024-01-02)\n\n## 1.10.2\n"})[
+        0
+    ]
+    assert first.env[variable] == "1.10.3"
+    assert "CHANGELOG.md" in first.sources[f"env {variable}"]
+    assert recipes({"pyproject.toml": pyproject})[0].env[variable] == "9999.0"
+
+
+def test_a_version_that_stands_in_the_code_needs_no_variable() -> None:
+    pyproject = (
+        '[build-system]\nrequires = ["setuptools", "setuptools-scm"]\n[project]\nname = "thing"\n'
+        'dynamic = ["version"]\n'
+        '[tool.setuptools.dynamic]\nversion = {attr = "thing.__version__"}\n'
+    )
+    assert recipes({"pyproject.toml": pyproject})[0].env == {}
+
+
+def test_plugins_that_the_configuration_demands() -> None:
+    ini = (
+        "[pytest]\naddopts = --cov=thing -n 2 --timeout=5\nasyncio_mode = auto\n"
+        "required_plugins = pytest-sugar>=1\ntestpaths = tests\n"
+    )
+    first = recipes({"pyproject.toml": PROJECT, "pytest.ini": ini})[0]
+    assert installed(first) == "-e . pytest-cov pytest-xdist pytest-timeout pytest-asyncio 'pytest-sugar>=1' pytest"
+    assert first.test_command.endswith("--no-cov")
+    assert first.tests == ()
+    assert first.sources["package pytest-cov"] == "pytest.ini: addopts has --cov=thing"
+
+
+def test_what_tests_use_is_installed_only_if_it_is_declared_or_well_known() -> None:
+    tests = {
+        "tests/test_a.py": "import freezegun, leftpad, numpy_like, helper\nimport extra_thing\n"
+        "def test_a(mocker, httpbin, mine): ...\n",
+        "tests/helper.py": "",
+        "tests/conftest.py": "import pytest\n@pytest.fixture\ndef mine(): ...\n",
+    }
+    files = {"pyproject.toml": PROJECT + '[project.optional-dependencies]\nbig = ["extra-thing>=2", "other"]\n'}
+    first = recipes(files, tests)[0]
+    assert installed(first).split() == [
+        "-e",
+        ".",
+        "'extra-thing>=2'",
+        "pytest-httpbin",
+        "pytest-mock",
+        "freezegun",
+        "pytest",
+    ]
+
+
+def test_setup_py_is_read_and_never_run() -> None:
+    setup = (
+        "import os\nos.makedirs('/tmp/agent-fix-was-run')\nfrom setuptools import setup\nTESTS = ['pytest', 'mock']\n"
+        "setup(name='thing', extras_require={'test': TESTS, 'docs': ['sphinx']}, tests_require=TESTS)\n"
+    )
+    assert installed(recipes({"setup.py": setup})[0]) == "-e '.[test]' pytest mock"
+
+
+def test_setup_cfg_alone() -> None:
+    cfg = (
+        "[metadata]\nname = thing\n[options.extras_require]\ntesting =\n    pytest\n"
+        "    pytest-cov  # figures\n[tool:pytest]\naddopts = --cov\n"
+    )
+    first = recipes({"setup.cfg": cfg, "setup.py": "from setuptools import setup\nsetup()\n"})[0]
+    assert installed(first) == "-e '.[testing]'"
+    assert first.test_command.endswith("--no-cov")
+
+
+def test_an_application_without_packaging() -> None:
+    first = recipes({"requirements.txt": "flask\n", "app.py": ""})[0]
+    assert installed(first) == "-r requirements.txt pytest"
+    assert first.env["PYTHONPATH"] == "."
+
+
+def test_another_python_where_the_base_is_not_accepted() -> None:
+    old = recipes({"pyproject.toml": PROJECT + 'requires-python = ">=3.13"\n'})[0]
+    assert "--python '>=3.13'" in old.setup[1]
+    assert "--python python3" in recipes({"pyproject.toml": PROJECT + 'requires-python = ">=3.9"\n'})[0].setup[1]
+
+
+def test_random_order_is_switched_off() -> None:
+    first = recipes({"pyproject.toml": PROJECT + '[dependency-groups]\ntests = ["pytest", "pytest-randomly"]\n'})[0]
+    assert "-p no:randomly" in first.test_command
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"pyproject.toml": "[project\nname ="},
+        {"pyproject.toml": "project = 3\ntool = []\n"},
+        {
+            "pyproject.toml": '[project]\nname = 1\ndependencies = "x"\noptional-dependencies = []\n'
+            '[dependency-groups]\ntest = [{include-group = "test"}, 3]\n'
+        },
+        {"setup.py": "setup(**{"},
+        {"setup.cfg": "no section\n"},
+        {"tox.ini": "[testenv\n"},
+        {"pyproject.toml": "\xff\xfe", "setup.cfg": "[tool:pytest]\naddopts = 'unclosed\n"},
+        {
+            "CITATION.cff": "a: [",
+            "pyproject.toml": '[build-system]\nrequires = ["hatch-vcs"]\n[project]\nname = "x"\n'
+            'dynamic = ["version"]\n',
+        },
+        {"tests/test_b.py": "def (:\n"},
+    ],
+)
+def test_broken_manifests_still_give_a_recipe(broken: dict[str, str]) -> None:
+    found = recipes(broken)
+    assert found[-1].reporter == "pytest"
+
+
+def test_a_repository_without_tests_has_no_recipe() -> None:
+    assert recipes({"pyproject.toml": PROJECT, "thing.py": ""}, {}) == []
+    assert recipes({"README": ""}, {}) == []
