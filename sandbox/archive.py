@@ -19,6 +19,8 @@ Entries = Mapping[str, tuple[int, str]]
 
 USER_ID = 10001
 """The user that projects run as. Not 1000, which base images like to give to a user of their own."""
+NAMES = ("utf-8", "surrogateescape")
+"""How git's names, which are bytes, are text in this project: encoding and error handler."""
 SYMLINK = 0o120000
 SUBMODULE = 0o160000
 
@@ -69,10 +71,17 @@ class Archive:
         self._file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=8_000_000)  # noqa: SIM115 - lives as long as self
         # The GNU format holds names as raw bytes: git's names need not be UTF-8.
         self._tar = tarfile.open(  # noqa: SIM115
-            fileobj=self._file, mode="w", format=tarfile.GNU_FORMAT, encoding="utf-8", errors="surrogateescape"
+            fileobj=self._file, mode="w", format=tarfile.GNU_FORMAT, encoding=NAMES[0], errors=NAMES[1]
         )
         self._folders: set[str] = set()
         self._now = int(time.time())
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._tar.close()
+        self._file.close()
 
     def add(self, name: str, data: bytes, mode: int = 0o644, owner: int = USER_ID) -> None:
         """One regular file; `name` has no leading slash."""
@@ -95,7 +104,7 @@ class Archive:
             elif mode == SYMLINK:
                 info = self._info(f"{root}/{path}", 0o777, USER_ID)
                 info.type = tarfile.SYMTYPE
-                info.linkname = snapshot.read(path).decode("utf-8", "surrogateescape")
+                info.linkname = snapshot.read(path).decode(*NAMES)
                 self._tar.addfile(info)
             else:
                 self.add(f"{root}/{path}", snapshot.read(path), 0o755 if mode & 0o111 else 0o644)

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import docker
@@ -75,8 +76,16 @@ def container(
         try:
             yield made
         finally:
-            with contextlib.suppress(docker.errors.NotFound):
-                made.remove(force=True, v=True)
+            remove(made)
+
+
+def remove(target: Container) -> None:
+    """Remove a container, running or not, unless somebody else just does."""
+    try:
+        target.remove(force=True, v=True)
+    except docker.errors.APIError as error:
+        if error.status_code not in (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT):
+            raise
 
 
 def _options(settings: SandboxSettings, seconds: float, rights: Rights) -> dict[str, Any]:
@@ -113,8 +122,7 @@ def _options(settings: SandboxSettings, seconds: float, rights: Rights) -> dict[
 
 def put(target: Container, archive: Archive) -> None:
     """Unpack an archive at the root of a container that is not running, so that nothing in it can interfere."""
-    with archive.finish() as data:
-        target.put_archive("/", data)
+    target.put_archive("/", archive.finish())
 
 
 def fetch(target: Container, path: str, limit: int) -> dict[str, bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cached_property
 
@@ -13,8 +13,8 @@ import docker
 import docker.errors
 
 from sandbox import report, scripts
-from sandbox.archive import Archive, Difference, difference
-from sandbox.container import RUN_LABEL, UNTIL_LABEL, Execution, Rights, container, engine_errors, fetch, put
+from sandbox.archive import NAMES, Archive, Difference, difference
+from sandbox.container import RUN_LABEL, UNTIL_LABEL, Execution, Rights, container, engine_errors, fetch, put, remove
 from sandbox.errors import SandboxStopped
 from sandbox.images import Images
 from sandbox.port import Environment, Recipe, Result, Snapshot, TestReport
@@ -75,8 +75,8 @@ class DockerSandbox:
             raise SandboxStopped("the run was told to stop")
         with engine_errors():
             changes = difference(self._images.tree(environment.id), snapshot.entries())
-            archive = inputs(environment.recipe, snapshot, changes, command, run)
-            with container(self._client, self._settings, environment.id, seconds=seconds, rights=Rights()) as target:
+            new = container(self._client, self._settings, environment.id, seconds=seconds, rights=Rights())
+            with inputs(environment.recipe, snapshot, changes, command, run) as archive, new as target:
                 put(target, archive)
                 result = Execution(self._client, target, self._settings, self._stop).run(seconds)
                 if run is None:
@@ -92,24 +92,23 @@ def connect(settings: SandboxSettings) -> docker.DockerClient:
     return docker.DockerClient(base_url=settings.docker_host, timeout=int(settings.client_timeout))
 
 
+@contextlib.contextmanager
 def inputs(
     recipe: Recipe, snapshot: Snapshot, changes: Difference, command: str, run: report.TestRun | None
-) -> Archive:
+) -> Iterator[Archive]:
     """Everything that is put into a container before it starts."""
     places = scripts.CONTAINER
-    archive = Archive()
-    archive.add("agent-fix/in/start", scripts.start(recipe, places).encode())
-    archive.add(
-        "agent-fix/in/deleted", b"".join(f"{path}\0".encode("utf-8", "surrogateescape") for path in changes.delete)
-    )
     text = scripts.exports(scripts.variables(recipe, places), recipe, places)
     if any(fnmatchcase(path, pattern) for path in changes.paths for pattern in recipe.build_inputs):
         text += scripts.steps(recipe.build)
-    archive.add("agent-fix/in/command", (text + command + "\n").encode("utf-8", "surrogateescape"))
-    for name, data in run.reporter.files(run).items() if run else ():
-        archive.add(f"agent-fix/in/lib/{name}", data)
-    archive.add_tree("repo", snapshot, changes.put)
-    return archive
+    with Archive() as archive:
+        archive.add("agent-fix/in/start", scripts.start(recipe, places).encode())
+        archive.add("agent-fix/in/deleted", b"".join(path.encode(*NAMES) + b"\0" for path in changes.delete))
+        archive.add("agent-fix/in/command", (text + command + "\n").encode(*NAMES))
+        for name, data in run.reporter.files(run).items() if run else ():
+            archive.add(f"agent-fix/in/lib/{name}", data)
+        archive.add_tree("repo", snapshot, changes.put)
+        yield archive
 
 
 def sweep(settings: SandboxSettings, *, run_id: str | None = None) -> int:
@@ -122,7 +121,6 @@ def sweep(settings: SandboxSettings, *, run_id: str | None = None) -> int:
         removed = 0
         for found in client.containers.list(all=True, filters={"label": RUN_LABEL}):
             if found.labels[RUN_LABEL] == run_id or float(found.labels.get(UNTIL_LABEL, 0)) < time.time():
-                with contextlib.suppress(docker.errors.NotFound):
-                    found.remove(force=True, v=True)
-                    removed += 1
+                remove(found)
+                removed += 1
         return removed

@@ -103,34 +103,28 @@ class Images:
             lock.release()
 
     def _ground(self, recipe: Recipe, name: str) -> str:
-        archive = Archive()
-        archive.add("agent-fix/in/start", (scripts.SYSTEM + scripts.packages(recipe.packages)).encode(), owner=0)
-        self._add_certificates(archive)
         network = self._settings.setup_network if recipe.packages else "none"
         rights = Rights("0:0", CAPABILITIES, network, tmp_in_memory=False)
         with self._container(recipe.base_image, rights) as target:
-            put(target, archive)
-            result = self._run(target)
-            if result.exit_code != 0:
-                raise failed(f"installing {', '.join(recipe.packages) or 'the ground'}", result)
+            with self._inputs() as archive:
+                archive.add("agent-fix/in/start", (scripts.SYSTEM + scripts.packages(recipe.packages)).encode())
+                put(target, archive)
+            self._run(target, f"installing {', '.join(recipe.packages) or 'the ground'}")
             return self._commit(target, name)
 
     def _project(self, recipe: Recipe, snapshot: Snapshot, ground: str, name: str) -> str:
-        archive = Archive()
-        archive.add("agent-fix/in/start", scripts.start(recipe, scripts.CONTAINER).encode())
-        archive.add("agent-fix/in/command", self._setup(recipe).encode())
-        archive.add_tree("repo", snapshot, snapshot.entries())
-        self._add_certificates(archive)
         rights = Rights(network=self._settings.setup_network, volumes=self._cache(), tmp_in_memory=False)
         with self._container(ground, rights) as target:
-            put(target, archive)
-            result = self._run(target)
-            if result.exit_code != 0:
-                raise failed("the project's set-up", result)
-            kept = Archive()
-            kept.add("agent-fix/kept/tree.json", entries_to_json(snapshot.entries()), owner=0)
-            kept.add("agent-fix/kept/setup.log", result.output.encode(), owner=0)
-            put(target, kept)
+            with self._inputs() as archive:
+                archive.add("agent-fix/in/start", scripts.start(recipe, scripts.CONTAINER).encode())
+                archive.add("agent-fix/in/command", self._setup(recipe).encode())
+                archive.add_tree("repo", snapshot, snapshot.entries())
+                put(target, archive)
+            log = self._run(target, "the project's set-up")
+            with Archive() as archive:
+                archive.add("agent-fix/kept/tree.json", entries_to_json(snapshot.entries()), owner=0)
+                archive.add("agent-fix/kept/setup.log", log.encode(), owner=0)
+                put(target, archive)
             return self._commit(target, name)
 
     def _setup(self, recipe: Recipe) -> str:
@@ -145,9 +139,12 @@ class Images:
             + (scripts.CLEAN_BUT_CACHE if self._settings.cache else scripts.CLEAN)
         )
 
-    def _add_certificates(self, archive: Archive) -> None:
-        if self._settings.ca_bundle:
-            archive.add("agent-fix/in/ca.pem", self._settings.ca_bundle.read_bytes())
+    @contextlib.contextmanager
+    def _inputs(self) -> Iterator[Archive]:
+        with Archive() as archive:
+            if self._settings.ca_bundle:
+                archive.add("agent-fix/in/ca.pem", self._settings.ca_bundle.read_bytes())
+            yield archive
 
     def _cache(self) -> dict[str, str]:
         if not self._settings.cache:
@@ -160,8 +157,12 @@ class Images:
         seconds = self._settings.setup_seconds
         return container(self._client, self._settings, image, seconds=seconds, rights=rights)
 
-    def _run(self, target: Container) -> Result:
-        return Execution(self._client, target, self._settings, self._stop).run(self._settings.setup_seconds)
+    def _run(self, target: Container, what: str) -> str:
+        """The log of a set-up that succeeded."""
+        result = Execution(self._client, target, self._settings, self._stop).run(self._settings.setup_seconds)
+        if result.exit_code != 0:
+            raise failed(what, result)
+        return result.output
 
     def _commit(self, target: Container, name: str) -> str:
         kind, _, key = name.partition(":")

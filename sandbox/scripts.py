@@ -94,6 +94,7 @@ def start(recipe: Recipe, places: Places) -> str:
     given = shlex.quote(places.given)
     return (
         "exec 2>&1\n"
+        "trap : HUP INT QUIT TERM\n"  # a test that signals the first process must not end it; children get the defaults
         f"cd {root} || exit 125\n"
         f"if [ -s {given}/deleted ]; then xargs -0 rm -f -- <{given}/deleted; fi\n"
         f"cd {workdir} || exit 125\n"
