@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, model_validator
 
@@ -172,6 +172,7 @@ class CommandRun(RecordBase):
 class Tested(RecordBase):
     """Tests ran in the sandbox. Every test is in `outcomes`; the texts are trimmed."""
 
+    __test__: ClassVar[bool] = False  # its name is no invitation to pytest
     kind: Literal["tests"] = "tests"
     why: str
     """Such as `baseline`, `check`, `final`."""

@@ -49,6 +49,7 @@ class Settings(BaseSettings):
     model_analyst: str | None = None
     model_coder: str | None = None
     model_tester: str | None = None
+    model_single: str | None = None
     tools: Literal["native", "text"] = "native"
     """`text` writes tools into the prompt and reads calls from the reply, for models that know no tools."""
     request_seconds: PositiveFloat = 300.0
@@ -58,6 +59,7 @@ class Settings(BaseSettings):
     request_tokens_analyst: PositiveInt | None = None
     request_tokens_coder: PositiveInt | None = None
     request_tokens_tester: PositiveInt | None = None
+    request_tokens_single: PositiveInt | None = None
 
     budget_usd: PositiveFloat = 3.0
     budget_tokens: PositiveInt = 2_000_000
