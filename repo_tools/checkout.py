@@ -118,16 +118,16 @@ class Repository:
             raise self._unknown(revision, error) from error
         return Commit(line(found), self)
 
-    def branches(self) -> tuple[str, ...]:
-        """The names of the local branches."""
-        names = self.theirs.run("for-each-ref", "--format=%(refname)", "refs/heads/")
-        return tuple(name.removeprefix("refs/heads/") for name in text(names).splitlines())
+    def branches(self) -> dict[str, str]:
+        """Local branch -> commit id."""
+        rows = self.theirs.run("for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads/")
+        return {name: commit for commit, _, name in (row.partition(" ") for row in text(rows).splitlines())}
 
     def _unknown(self, revision: str, error: GitFailed) -> CheckoutError:
         if not self.theirs.run("rev-list", "--all", "--max-count=1"):
             return NoCommits(f"{self.name} has no commit yet: make the first one (`git add . && git commit`)")
-        branches = self.branches()
-        near = difflib.get_close_matches(revision, branches, n=3) or list(branches[:5])
+        branches = list(self.branches())
+        near = difflib.get_close_matches(revision, branches, n=3) or branches[:5]
         return UnknownRevision(
             f"{self.name} has no commit called {revision!r} ({error}). "
             f"Fetch it first, or name another; branches here: {', '.join(near) or 'none'}"

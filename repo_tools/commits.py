@@ -10,6 +10,7 @@ from pathlib import Path
 
 from repo_tools.checkout import Repository, line, raw
 from repo_tools.errors import BranchBlocked, GitFailed, NameRefused
+from repo_tools.git_command import Git
 from repo_tools.paths import defect
 from repo_tools.tree import Tree
 
@@ -110,12 +111,13 @@ def _write_blobs(repository: Repository, tree: Tree, folder: Path, env: dict[str
 def create_branch(repository: Repository, name: str, commit_id: str, signature: Signature) -> str:
     """Make the branch `name`, or the next free of `name-2`, `name-3`, …, at `commit_id`; return the name.
 
+    One of these that is at that commit already is taken for it, so that doing it twice leaves one.
     Raises `NameRefused`, or `BranchBlocked` if a branch is called like a folder on the way to `name`.
     """
     for number in itertools.count(1):
         candidate = name if number == 1 else f"{name}-{number}"
         reference = f"refs/heads/{candidate}"
-        _check_branch(repository, candidate)
+        check_branch(repository.git, candidate)
         taken = repository.branches()
         blocking = [branch for branch in taken if candidate.startswith(f"{branch}/")]
         if blocking:
@@ -123,6 +125,8 @@ def create_branch(repository: Repository, name: str, commit_id: str, signature: 
                 f"The branch {blocking[0]!r} leaves no room for {candidate!r}: "
                 f"rename it (`git branch -m {blocking[0]} …`), then publish again"
             )
+        if taken.get(candidate) == commit_id:
+            return candidate
         if candidate in taken or any(branch.startswith(f"{candidate}/") for branch in taken):
             continue
         try:
@@ -139,17 +143,21 @@ def create_branch(repository: Repository, name: str, commit_id: str, signature: 
     raise AssertionError("the numbers never end")
 
 
-def _check_branch(repository: Repository, name: str) -> None:
+def check_branch(git: Git, name: str) -> None:
+    """Raises `NameRefused` unless a branch may be called `name`."""
     try:
-        repository.git.run("check-ref-format", f"refs/heads/{name}")
+        git.run("check-ref-format", f"refs/heads/{name}")
     except GitFailed as error:
         raise NameRefused(f"{name!r} is no name for a branch: use letters, digits, '-' and '/'") from error
     if name.startswith("-"):
         raise NameRefused(f"{name!r} is no name for a branch: it would be read as an option")
 
 
-def add_note(repository: Repository, commit_id: str, note: bytes, signature: Signature, *, ref: str) -> None:
-    """Attach `note` to a commit under `refs/notes/<ref>`, byte for byte; replaces an earlier one."""
+def add_note(git: Git, commit_id: str, note: bytes, signature: Signature, *, ref: str) -> None:
+    """Attach `note` to a commit under `refs/notes/<ref>`, byte for byte; replaces an earlier one of that commit.
+
+    `git` is a repository's `theirs`, to keep the note there.
+    """
     env = signature.environment()
-    blob = line(repository.theirs.run("hash-object", "-w", "--no-filters", "--stdin", data=note))
-    repository.theirs.run("notes", f"--ref={ref}", "add", "-f", "-C", blob, commit_id, env=env)
+    blob = line(git.run("hash-object", "-w", "--no-filters", "--stdin", data=note))
+    git.run("notes", f"--ref={ref}", "add", "-f", "-C", blob, commit_id, env=env)

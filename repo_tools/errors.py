@@ -6,7 +6,9 @@ CheckoutError
 ├── UnknownRevision     no commit of that name
 ├── NameRefused         a name, address or path that is never handed to git
 ├── BranchBlocked       an existing branch leaves no room for the new one
+├── AccessDenied        the remote does not let this credential in
 ├── PushRefused         the remote did not take the branch
+│   └── BranchMoved     the remote's branch is not where it was expected to be
 └── GitFailed           git itself said no, is too slow or is not there
 """
 
@@ -37,8 +39,16 @@ class BranchBlocked(CheckoutError):
     """An existing branch leaves no room for the new one."""
 
 
+class AccessDenied(CheckoutError):
+    """The remote does not let this credential in, or shows it no such repository."""
+
+
 class PushRefused(CheckoutError):
     """The remote did not take the branch; the text carries its reason."""
+
+
+class BranchMoved(PushRefused):
+    """The remote's branch is not at the commit at which it was expected; nothing was pushed."""
 
 
 class GitFailed(CheckoutError):

@@ -76,7 +76,7 @@ def test_a_revision_can_be_a_branch_a_tag_an_id_or_an_expression(made: GitReposi
         for revision in ("v1", "old", "HEAD~1", first, first[:12], "main^"):
             assert repository.resolve(revision).id == first
         assert repository.resolve("main").id == second
-        assert set(repository.branches()) == {"main", "old"}
+        assert repository.branches() == {"main": second, "old": first}
 
 
 @pytest.mark.parametrize("revision", ["mian", "", "--all", "-h", "v9", "HEAD~9", "HEAD:a.py", "a\0b", "0" * 40])

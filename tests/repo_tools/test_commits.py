@@ -118,11 +118,12 @@ def test_sha256_repositories_are_written_too(tmp_path: Path) -> None:
 
 
 def test_a_branch_takes_the_next_free_name(repository: Repository, made: GitRepository) -> None:
-    base = repository.resolve().id
     made.git("branch", "agent-fix/issue-1-3/deeper")
-    names = [create_branch(repository, "agent-fix/issue-1", base, ME) for _ in range(3)]
+    ids = [commit(repository, Tree(repository.resolve()).with_file("x", b"%d" % n), "x", ME) for n in range(3)]
+    names = [create_branch(repository, "agent-fix/issue-1", one, ME) for one in ids]
     assert names == ["agent-fix/issue-1", "agent-fix/issue-1-2", "agent-fix/issue-1-4"]
-    assert made.git("rev-parse", "agent-fix/issue-1-4") == base
+    assert made.git("rev-parse", "agent-fix/issue-1-4") == ids[2]
+    assert create_branch(repository, "agent-fix/issue-1", ids[1], ME) == names[1], "twice leaves one"
     assert made.git("symbolic-ref", "HEAD") == "refs/heads/main"
 
 
@@ -136,13 +137,13 @@ def test_a_branch_in_the_way_is_named(repository: Repository, made: GitRepositor
 def test_a_bad_branch_name_is_refused(repository: Repository, name: str) -> None:
     with pytest.raises(NameRefused):
         create_branch(repository, name, repository.resolve().id, ME)
-    assert repository.branches() == ("main",)
+    assert repository.branches() == {"main": repository.resolve().id}
 
 
 def test_a_note_is_kept_byte_for_byte(repository: Repository, made: GitRepository) -> None:
     note = b'  {"a": 1}\r\n\n\n# x \xff\n\n'
     head = repository.resolve().id
-    add_note(repository, head, b"earlier", ME, ref="agent-fix")
-    add_note(repository, head, note, ME, ref="agent-fix")
+    add_note(repository.theirs, head, b"earlier", ME, ref="agent-fix")
+    add_note(repository.theirs, head, note, ME, ref="agent-fix")
     blob = made.git("notes", "--ref=agent-fix", "list", head)
     assert raw(made.git("cat-file", "blob", blob)) == note.removesuffix(b"\n")
