@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Literal, Protocol
 
 from bot.errors import AgentFixError, Refused
 from bot.task import Comment
+from repo_tools.checkout import Repository
+from repo_tools.remotes import Remote
 
 BODY_LIMIT = 65_536
 """Characters that GitHub takes for the body of an issue, comment or pull request."""
@@ -120,34 +121,26 @@ class Issues(Protocol):
         """Show the run's state as the label `agent-fix:<state>`; None takes it away. Labels that others set stay."""
 
 
-@dataclass(frozen=True)
-class Remote:
-    """Where git reads from. `token` is a password for the user `x-access-token`, short-lived where it can be."""
-
-    url: str
-    token: str | None = field(default=None, repr=False)
-
-
 class Code(Protocol):
-    """The repository's git side. `repository` is always a git directory of this machine that holds the commit."""
+    """The repository's git side. `repository` is always one on this machine that holds the commit."""
 
     def default_branch(self) -> str:
         """The branch that pull requests go to unless the configuration names another."""
 
     def remote(self) -> Remote:
-        """Where to clone from, with a credential that can read and nothing else."""
+        """Where to clone from, with a credential that can read and nothing else, and that soon runs out."""
 
     def branches(self, prefix: str) -> dict[str, str]:
         """Branch -> commit id, of all branches whose names start with `prefix`."""
 
-    def push(self, repository: Path, commit: str, branch: str, *, expected: str | None) -> None:
+    def push(self, repository: Repository, commit: str, branch: str, *, expected: str | None) -> None:
         """Set `branch` to `commit`, if it is at `expected` now (None: if it does not exist).
 
         Pushing what is already there succeeds. Raises `Moved` if the branch is elsewhere; `Refused` with the
         reason that the forge gave (a protected branch, no permission, a workflow file).
         """
 
-    def note(self, repository: Path, commit: str, text: str) -> None:
+    def note(self, repository: Repository, commit: str, text: str) -> None:
         """Keep `text` as the git note of `commit` in `refs/notes/agent-fix`, in place of an earlier one."""
 
 
