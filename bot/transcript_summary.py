@@ -184,7 +184,7 @@ def arguments(text: str) -> list[tuple[str, str]]:
     """A tool call's arguments as (name, value) for people; one pair without a name if they are no JSON object."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         return [("", printable(text))]

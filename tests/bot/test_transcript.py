@@ -113,7 +113,7 @@ messages = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=60)  # every record is forced onto the disk, which takes as long as it takes
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.lists(messages, max_size=4), st.booleans(), st.text(max_size=4)), max_size=5))
 def test_any_conversation_comes_back_even_when_an_agent_rewrites_its_past(
     tmp_path_factory: pytest.TempPathFactory, turns: list[Any]

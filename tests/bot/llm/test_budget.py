@@ -195,6 +195,14 @@ def test_what_differs_each_time_hides_no_circle() -> None:
         repeats.add("run_tests", '{ "a":1, "b":2}', "1 failed in 1.02s, <object at 0x7f00aa11dd44>")
 
 
+@pytest.mark.parametrize("arguments", ["", "{", "[" * 100_000, "\udc80"])
+def test_arguments_that_are_no_json_can_repeat_too(arguments: str) -> None:
+    repeats = Repeats()
+    with pytest.raises(NoProgress):
+        for _ in range(3):
+            repeats.add("read", arguments, "no JSON")
+
+
 def test_another_result_is_progress() -> None:
     repeats = Repeats()
     for failed in (3, 2, 1, 0):
