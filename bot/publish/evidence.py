@@ -1,0 +1,89 @@
+"""The lists of a verdict as Markdown: what the tests showed, bounded, with counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bot.publish.sanitize import clip, code
+from bot.publish.verdict import Counts, OwnTest, Verdict
+
+ID_LIMIT = 160
+
+
+def evidence(verdict: Verdict, shown: int) -> str:
+    """The section's content: a table of the two runs of the suite, then each list that is not empty.
+
+    In each list at most `shown` tests are named and the others counted.
+    """
+    lists = [line for heading, items in _lists(verdict) for line in _bounded(heading, items, shown)]
+    return "\n".join([*_table(verdict.before, verdict.after), "", *lists]).rstrip()
+
+
+def summary(verdict: Verdict) -> str:
+    """The same in one line, for a title or a progress line."""
+    parts = [f"{_tests(len(verdict.repaired))} failed before and pass now" if verdict.repaired else ""]
+    parts.append(f"{_tests(len(verdict.proofs))} of its own fail without the change" if verdict.proofs else "")
+    parts.append(f"{_tests(len(verdict.lost))} lost" if verdict.lost else "nothing that passed is lost")
+    return ", ".join(part for part in parts if part)
+
+
+def _table(before: Counts, after: Counts) -> list[str]:
+    rows = [
+        ("passed", before.passed, after.passed),
+        ("failed", before.failed + before.errors, after.failed + after.errors),
+        ("skipped", before.skipped, after.skipped),
+    ]
+    lines = ["| suite | before | with the change |", "| :-- | --: | --: |"]
+    lines += [f"| {name} | {first:,} | {second:,} |" for name, first, second in rows]
+    return [*lines, f"| took | {_took(before)} | {_took(after)} |"]
+
+
+def _took(counts: Counts) -> str:
+    return f"{counts.seconds:.0f} s" + ("" if counts.ended == "exit" else f", stopped ({counts.ended})")
+
+
+def _lists(verdict: Verdict) -> Iterator[tuple[str, list[str]]]:
+    proofs = [f"{_id(test.id)}, without it: {code(clip(test.gist, ID_LIMIT))}" for test in verdict.proofs]
+    yield "New tests that pass with the change and fail without it", proofs
+    yield "Other new tests", [f"{_id(test.id)}, {_state(test)}" for test in verdict.own if not test.proves]
+    for heading, tests in (
+        ("Failed before, pass now", verdict.repaired),
+        ("Passed before, fail now", verdict.broken),
+        ("Passed before, gone now", verdict.gone),
+        ("Ran before, skipped or gone now", verdict.muted),
+        ("New failures", verdict.new_failures),
+        ("Failed before and still do", verdict.still_failing),
+        ("Unsteady on the same code, left out", verdict.flaky),
+        ("Not run with the change", verdict.not_run),
+    ):
+        yield heading, [_id(test) for test in tests]
+
+
+def _state(test: OwnTest) -> str:
+    if not test.passes:
+        return "does not pass with the change"
+    if test.fails_without is None:
+        return "passes; not run without the change"
+    if not test.fails_without:
+        return "passes with and without the change"
+    return f"passes; without the change it fails for another reason: {code(clip(test.gist, ID_LIMIT))}"
+
+
+def _bounded(heading: str, items: Sequence[str], shown: int) -> Iterator[str]:
+    if not items:
+        return
+    if len(items) == 1:
+        yield f"- {heading}: {items[0]}"
+        return
+    yield f"- {heading} ({len(items):,}):"
+    yield from (f"  - {item}" for item in items[:shown])
+    if len(items) > shown:
+        yield f"  - and {len(items) - shown:,} more"
+
+
+def _id(test: str) -> str:
+    return code(clip(test, ID_LIMIT))
+
+
+def _tests(number: int) -> str:
+    return f"{number:,} test{'' if number == 1 else 's'}"

@@ -1,0 +1,101 @@
+"""Markdown cut into what is code and what is not, so that each can be treated as what it is."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+RUN = re.compile(r"`+")
+
+
+class Kind(enum.Enum):
+    """What a piece of Markdown is to the reader."""
+
+    BLOCK = "code block"
+    SPAN = "code span"
+    TEXT = "text"
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A piece of the source, markup included."""
+
+    kind: Kind
+    source: str
+
+
+def parse(text: str) -> list[Token]:
+    """The block tokens of GitHub's dialect, as far as code, headings and tables go."""
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text)
+
+
+def split(text: str) -> list[Segment]:
+    """The segments of `text` (its lines ended by newlines alone); together they are `text` again.
+
+    Where it is in doubt whether something is code, it is taken for text.
+    """
+    lines = text.split("\n")
+    owner: list[tuple[Kind, int]] = [(Kind.TEXT, -number - 1) for number in range(len(lines))]
+    for number, token in enumerate(parse(text)):
+        if token.map is None or token.type not in ("fence", "code_block", "inline", "table_open"):
+            continue
+        kind = Kind.BLOCK if token.type in ("fence", "code_block") else Kind.SPAN
+        first, last = token.map
+        for line in range(first, min(last, len(lines))):
+            if token.type == "table_open":
+                owner[line] = (Kind.TEXT, number)
+            elif owner[line][1] < 0:
+                owner[line] = (kind, number)
+    return list(_merged(_grouped(lines, owner)))
+
+
+def _grouped(lines: list[str], owner: list[tuple[Kind, int]]) -> Iterator[Segment]:
+    start = 0
+    for end in range(1, len(lines) + 1):
+        if end < len(lines) and owner[end] == owner[start]:
+            continue
+        source = "\n".join(lines[start:end]) + ("\n" if end < len(lines) else "")
+        if owner[start][0] is Kind.SPAN:
+            yield from _spans(source)
+        else:
+            yield Segment(owner[start][0], source)
+        start = end
+
+
+def _spans(source: str) -> list[Segment]:
+    """The code spans of one paragraph: a run of backticks up to the next run of the same length.
+
+    If a run finds no partner, parsers do not agree on what follows, and the whole paragraph is text.
+    """
+    found: list[Segment] = []
+    done = at = 0
+    while opening := RUN.search(source, at):
+        first = opening.start()
+        if (first - len(source[:first].rstrip("\\"))) % 2:
+            at = first + 1
+            continue
+        closing = next((run for run in RUN.finditer(source, opening.end()) if len(run[0]) == len(opening[0])), None)
+        if closing is None:
+            return [Segment(Kind.TEXT, source)]
+        at = closing.end()
+        found += [Segment(Kind.TEXT, source[done:first]), Segment(Kind.SPAN, source[first:at])]
+        done = at
+    return [*found, Segment(Kind.TEXT, source[done:])]
+
+
+def _merged(segments: Iterator[Segment]) -> Iterator[Segment]:
+    last: Segment | None = None
+    for segment in segments:
+        if last is not None and last.kind is Kind.TEXT is segment.kind:
+            last = Segment(Kind.TEXT, last.source + segment.source)
+            continue
+        if last is not None and last.source:
+            yield last
+        last = segment
+    if last is not None and last.source:
+        yield last

@@ -1,0 +1,94 @@
+"""A repository's pull request template, filled in: its sections stay, and what the bot can answer is answered."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.publish.sanitize import clip, markdown, sentence, visible
+from bot.publish.segments import parse
+
+ASKS_FOR = {
+    "evidence": re.compile(r"\btest|verif|evidence|validat|\bqa\b", re.IGNORECASE),
+    "link": re.compile(r"\bissue|ticket|\bfix(?:es|ed)?\b|\bcloses?\b|related|reference|\blinks?\b", re.IGNORECASE),
+    "why": re.compile(
+        r"descri|summar|motivat|context|problem|background|\bwhy\b|purpose|overview|about", re.IGNORECASE
+    ),
+    "what": re.compile(r"\bchange|\bwhat\b|implement|solution|approach|\bhow\b", re.IGNORECASE),
+    "doubts": re.compile(r"\brisk|concern|\bnotes?\b|question|limitation|caveat|reviewer|additional", re.IGNORECASE),
+}
+"""Key of a section -> the headings under which it belongs; the first that fits and is free takes it."""
+CHECKBOX = re.compile(r"^\s*[-*+] \[[ xX]\]", re.MULTILINE)
+COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the body. Without a heading it stands alone, where no template asks for it."""
+
+    key: str
+    heading: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"## {self.heading}\n\n{self.text}" if self.heading else self.text
+
+
+@dataclass(frozen=True)
+class _Asked:
+    heading: str
+    text: str
+
+
+def fill(template: str, sections: Sequence[Section], limit: int) -> str:
+    """`sections` in the places that `template` has for them; one without a place follows those before it.
+
+    Of the template its headings, checklists (unticked: they are a person's word) and the text of sections that the
+    bot has nothing for are kept, in at most `limit` characters of its source; its comments are not.
+    """
+    asked = _read(clip(COMMENT.sub("", visible(template)), limit, "\n"))
+    if not asked:
+        first, *rest = sections
+        return "\n\n".join([first.text, *map(str, rest)])
+    waiting = {section.key: section for section in sections}
+    answers = [waiting.pop(_wanted(place, waiting), None) for place in asked]
+    parts = [[_shown(place, answer)] for place, answer in zip(asked, answers, strict=True)]
+    at, before = 0, []
+    for section in sections:
+        if section in answers:
+            at = max(at, answers.index(section))
+        elif any(answers):
+            parts[at].append(str(section))
+        else:
+            before.append(str(section))
+    return "\n\n".join(text for text in [*before, *itertools.chain(*parts)] if text)
+
+
+def _shown(place: _Asked, answer: Section | None) -> str:
+    heading = f"## {sentence(place.heading)}" if place.heading else ""
+    text = answer.text if answer else markdown(place.text)
+    return "\n\n".join(part for part in (heading, text) if part)
+
+
+def _wanted(place: _Asked, waiting: dict[str, Section]) -> str:
+    if CHECKBOX.search(place.text) or not place.heading:
+        return ""
+    return next((key for key, asks in ASKS_FOR.items() if key in waiting and asks.search(place.heading)), "")
+
+
+def _read(template: str) -> list[_Asked]:
+    """The template's sections; what stands before the first heading is one without."""
+    lines = template.split("\n")
+    headings = []
+    tokens = parse(template)
+    for token, content in itertools.pairwise(tokens):
+        if token.type == "heading_open" and token.level == 0 and token.map:
+            headings.append((token.map[0], token.map[1], content.content))
+    edges = [(0, 0, ""), *headings, (len(lines), 0, "")]
+    found = [
+        _Asked(title, "\n".join(lines[start : following[0]]).strip("\n"))
+        for (_, start, title), following in itertools.pairwise(edges)
+    ]
+    return [place for place in found if place.heading or place.text.strip()]
