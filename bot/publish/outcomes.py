@@ -1,4 +1,4 @@
-"""How each outcome of a run is told: to a reader, to a shell, to a check run, to a label."""
+"""How each outcome of a run is told: to a reader, to a shell, to a check run. Its label is its own value."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ class Presentation:
     conclusion: Conclusion
     """Of a check run. Green only where a verified change exists; `neutral` passes a required check, so it is never
     used where something is missing from a pull request."""
-    label: str
-    """Shown on the issue; display only, nothing reads it back."""
 
 
 PRESENTATIONS: Mapping[Outcome, Presentation] = MappingProxyType(
@@ -39,7 +37,6 @@ PRESENTATIONS: Mapping[Outcome, Presentation] = MappingProxyType(
             exit_code=0,
             opens_pull_request=True,
             conclusion="success",
-            label="agent-fix: fixed",
         ),
         Outcome.DRAFT: Presentation(
             headline="Draft",
@@ -48,7 +45,6 @@ PRESENTATIONS: Mapping[Outcome, Presentation] = MappingProxyType(
             exit_code=3,
             opens_pull_request=True,
             conclusion="action_required",
-            label="agent-fix: draft",
         ),
         Outcome.GAVE_UP: Presentation(
             headline="Gave up",
@@ -57,7 +53,6 @@ PRESENTATIONS: Mapping[Outcome, Presentation] = MappingProxyType(
             exit_code=12,
             opens_pull_request=False,
             conclusion="failure",
-            label="agent-fix: gave up",
         ),
         Outcome.NO_CHANGE_NEEDED: Presentation(
             headline="No change needed",
@@ -66,7 +61,6 @@ PRESENTATIONS: Mapping[Outcome, Presentation] = MappingProxyType(
             exit_code=4,
             opens_pull_request=False,
             conclusion="neutral",
-            label="agent-fix: no change needed",
         ),
         Outcome.NOT_REPRODUCED: Presentation(
             headline="Could not reproduce",
@@ -75,7 +69,6 @@ PRESENTATIONS: Mapping[Outcome, Presentation] = MappingProxyType(
             exit_code=5,
             opens_pull_request=False,
             conclusion="neutral",
-            label="agent-fix: not reproduced",
         ),
         Outcome.ENVIRONMENT_FAILED: Presentation(
             headline="Environment failed",
@@ -84,7 +77,6 @@ PRESENTATIONS: Mapping[Outcome, Presentation] = MappingProxyType(
             exit_code=6,
             opens_pull_request=False,
             conclusion="failure",
-            label="agent-fix: environment failed",
         ),
         Outcome.TESTS_UNRUNNABLE: Presentation(
             headline="Tests cannot be run",
@@ -93,7 +85,6 @@ PRESENTATIONS: Mapping[Outcome, Presentation] = MappingProxyType(
             exit_code=7,
             opens_pull_request=False,
             conclusion="failure",
-            label="agent-fix: tests cannot be run",
         ),
         Outcome.OVER_BUDGET: Presentation(
             headline="Over budget",
@@ -102,7 +93,6 @@ PRESENTATIONS: Mapping[Outcome, Presentation] = MappingProxyType(
             exit_code=8,
             opens_pull_request=False,
             conclusion="failure",
-            label="agent-fix: over budget",
         ),
         Outcome.TIMED_OUT: Presentation(
             headline="Timed out",
@@ -111,7 +101,6 @@ PRESENTATIONS: Mapping[Outcome, Presentation] = MappingProxyType(
             exit_code=9,
             opens_pull_request=False,
             conclusion="timed_out",
-            label="agent-fix: timed out",
         ),
         Outcome.CANCELLED: Presentation(
             headline="Cancelled",
@@ -119,7 +108,6 @@ PRESENTATIONS: Mapping[Outcome, Presentation] = MappingProxyType(
             exit_code=10,
             opens_pull_request=False,
             conclusion="cancelled",
-            label="agent-fix: cancelled",
         ),
         Outcome.REFUSED: Presentation(
             headline="Refused",
@@ -128,7 +116,6 @@ PRESENTATIONS: Mapping[Outcome, Presentation] = MappingProxyType(
             exit_code=11,
             opens_pull_request=False,
             conclusion="action_required",
-            label="agent-fix: refused",
         ),
         Outcome.ERROR: Presentation(
             headline="Error",
@@ -137,7 +124,6 @@ PRESENTATIONS: Mapping[Outcome, Presentation] = MappingProxyType(
             exit_code=1,
             opens_pull_request=False,
             conclusion="failure",
-            label="agent-fix: error",
         ),
     }
 )

@@ -46,9 +46,3 @@ def test_nothing_that_lets_a_required_check_pass_stands_on_a_draft() -> None:
 
 def test_pull_requests_are_opened_for_changes_only() -> None:
     assert {one for one, shown in PRESENTATIONS.items() if shown.opens_pull_request} == {Outcome.FIXED, Outcome.DRAFT}
-
-
-def test_labels_are_short_and_distinct() -> None:
-    labels = [shown.label for shown in PRESENTATIONS.values()]
-    assert len(set(labels)) == len(labels)
-    assert all(label.startswith("agent-fix: ") and len(label) <= 50 for label in labels)
