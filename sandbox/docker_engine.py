@@ -119,7 +119,7 @@ def sweep(settings: SandboxSettings, *, run_id: str | None = None) -> int:
     with engine_errors():
         client = connect(settings)
         removed = 0
-        for found in client.containers.list(all=True, filters={"label": RUN_LABEL}):
+        for found in client.containers.list(all=True, filters={"label": RUN_LABEL}, ignore_removed=True):
             if found.labels[RUN_LABEL] == run_id or float(found.labels.get(UNTIL_LABEL, 0)) < time.time():
                 remove(found)
                 removed += 1
