@@ -24,6 +24,7 @@ class GitServer(http.server.ThreadingHTTPServer):
         self.redirect_to = redirect_to
         self.seen: list[str] = []
         """The credentials that were offered."""
+        self.requests = 0
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
 
@@ -32,6 +33,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
+        self.server.requests += 1
         offered = base64.b64decode(self.headers.get("Authorization", "").removeprefix("Basic ")).decode()
         if offered:
             self.server.seen.append(offered)
