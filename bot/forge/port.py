@@ -1,7 +1,7 @@
 """What the bot needs of the place that holds an issue, its repository and its pull request.
 
-One `Forge` serves one repository. Its three parts are small ports of their own, so that a step of a run is given
-no more than it uses: `issues` is the conversation, `code` is git, `pulls` is the review. Adapters: GitHub
+One `Forge` serves one repository. Its parts are small ports of their own, so that a step of a run is given no more
+than it uses: `issues` is the conversation, `code` is git, then `pulls`, `reviews` and `checks`. Adapters: GitHub
 (`github_app.py`) and a folder on this machine (`local_repo.py`).
 
 Every call may block, and may raise
@@ -214,7 +214,7 @@ class Check:
 
 
 class Pulls(Protocol):
-    """Pull requests and what is said and shown on them."""
+    """Pull requests."""
 
     def read(self, number: int) -> PullRequest:
         """The pull request as it stands now."""
@@ -225,14 +225,23 @@ class Pulls(Protocol):
     def propose(self, proposal: Proposal) -> PullRequest:
         """Open the pull request, or adopt the open one from the same head and bring title and body up to date."""
 
+
+class Reviews(Protocol):
+    """What people say about a pull request."""
+
     def remarks(self, number: int, before: datetime) -> tuple[Remark, ...]:
-        """What reviewers with write access said, and last edited, before `before`; resolved by no answer of the
-        bot yet. Oldest first."""
+        """What reviewers with write access said, and last edited, before `before`, and what is still to be answered:
+        of threads, those that nobody resolved and in which the bot has not the last word; of reviews as a whole,
+        those of the newest commit. Oldest first."""
 
     def answer(self, number: int, thread: int, body: str) -> None:
         """Answer a review comment in its own thread; a thread whose last word is the bot's same answer is left."""
 
-    def check(self, commit: str, check: Check) -> str | None:
+
+class Checks(Protocol):
+    """What the bot shows on a commit."""
+
+    def show(self, commit: str, check: Check) -> str | None:
         """Show the check run on `commit` and give its page; None where this identity may not make check runs."""
 
 
@@ -257,7 +266,15 @@ class Forge(Protocol):
 
     @property
     def pulls(self) -> Pulls:
-        """The review."""
+        """The pull requests."""
+
+    @property
+    def reviews(self) -> Reviews:
+        """What people say about them."""
+
+    @property
+    def checks(self) -> Checks:
+        """What is shown on a commit."""
 
     def access(self, login: str) -> Access:
         """What this account may do in the repository, by its role; never by its association to an issue."""
