@@ -260,6 +260,9 @@ def _call(call_id: str, name: str, text: str, results: Mapping[str, ToolUsed]) -
     return f"{name}({first})" + (" refused" if refused else "")
 
 
+BOARD_LINES = 16
+"""Of one entry, when it is condensed: a plan fits, a diff, which stands elsewhere, does not."""
+
 CONDENSED_KINDS = (StageChanged, Turn, CommandRun, Tested, Posted, RunEnded)
 
 
@@ -284,9 +287,15 @@ def _condensed(told: Record | Turn, width: int) -> list[str]:
     if isinstance(told, StageChanged):
         return [f"== {headline(told, width)}"]
     if isinstance(told, Posted):
-        body = [one_line(line, width) for line in board_text(told.value).splitlines()]
-        return [f"[{headline(told, width)}]", *(f"    {line}" for line in body if line)]
+        body = [line for line in board_text(told.value).splitlines() if line.strip()]
+        more = [f"    [… {len(body) - BOARD_LINES} lines more …]"] if len(body) > BOARD_LINES else []
+        kept = [f"    {_indent(line)}{one_line(line, width)}" for line in body[:BOARD_LINES]]
+        return [f"[{headline(told, width)}]", *kept, *more]
     return [f"  {headline(told, width)}"]
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" "))]
 
 
 def _fitting(lines: list[str], room: int) -> list[str]:

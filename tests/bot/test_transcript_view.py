@@ -160,6 +160,14 @@ def test_condensed_is_plain_text_with_the_costs_last(records: Records) -> None:
     assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", text)
 
 
+def test_condensed_keeps_a_plan_and_shortens_a_diff() -> None:
+    plan = Posted(slot="plan", value={"subtasks": [{"title": "a", "regions": ["x.py:1-2"]}]})
+    change = Posted(slot="change", value="\n".join(f"+ line {n}" for n in range(500)))
+    text = condensed((plan, change), 20_000)
+    assert "    subtasks:\n      - title: a\n        regions:\n          - x.py:1-2\n" in text
+    assert "+ line 15\n    [… 484 lines more …]" in text
+
+
 @given(limit=st.integers(0, 12_000))
 @settings(max_examples=40)
 def test_condensed_keeps_to_its_limit(records: Records, limit: int) -> None:
