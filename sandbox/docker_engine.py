@@ -116,8 +116,7 @@ def sweep(settings: SandboxSettings, *, run_id: str | None = None) -> int:
 
     Returns how many there were. Raises `SandboxUnavailable`.
     """
-    with engine_errors():
-        client = connect(settings)
+    with engine_errors(), contextlib.closing(connect(settings)) as client:
         removed = 0
         for found in client.containers.list(all=True, filters={"label": RUN_LABEL}, ignore_removed=True):
             if found.labels[RUN_LABEL] == run_id or float(found.labels.get(UNTIL_LABEL, 0)) < time.time():

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """Part of every key: raise it when what this module makes of the same inputs changes."""
-RECENT_SECONDS = 3600
-KIND_LABEL = "agent-fix.kind"
+RECENT_SECONDS = 6 * 3600
+"""An image used since then may belong to a run that is between two containers."""
+OWNER_LABEL = "agent-fix.owner"
 GROUND, PROJECT = "agent-fix-ground", "agent-fix-project"
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETGID", "SETUID")
 """What `apt-get` needs as root: it hands files to others and drops to a user of its own for downloads."""
@@ -107,7 +108,7 @@ class Images:
         rights = Rights("0:0", CAPABILITIES, network, tmp_in_memory=False)
         with self._container(recipe.base_image, rights) as target:
             with self._inputs() as archive:
-                archive.add("agent-fix/in/start", (scripts.SYSTEM + scripts.packages(recipe.packages)).encode())
+                archive.add("agent-fix/in/start", scripts.ground(recipe.packages).encode())
                 put(target, archive)
             self._run(target, f"installing {', '.join(recipe.packages) or 'the ground'}")
             return self._commit(target, name)
@@ -150,7 +151,7 @@ class Images:
         if not self._settings.cache:
             return {}
         name = f"agent-fix-cache-{digest(self._settings.cache)}"
-        self._client.volumes.create(name, labels={KIND_LABEL: "cache"})
+        self._client.volumes.create(name, labels=labels(self._settings))
         return {name: "/cache"}
 
     def _container(self, image: str, rights: Rights) -> contextlib.AbstractContextManager[Container]:
@@ -166,8 +167,7 @@ class Images:
 
     def _commit(self, target: Container, name: str) -> str:
         kind, _, key = name.partition(":")
-        labels = {KIND_LABEL: kind, RUN_LABEL: self._settings.run_id}
-        image = target.commit(kind, key, conf={"Labels": labels})
+        image = target.commit(kind, key, conf={"Labels": labels(self._settings)})
         return str(image.id)
 
     def _kept(self, image: str) -> dict[str, bytes]:
@@ -230,11 +230,12 @@ def used(settings: SandboxSettings, name: str) -> None:
 
 
 def evict(client: docker.DockerClient, settings: SandboxSettings, keep: Collection[str]) -> list[str]:
-    """Remove the longest unused images while all of them hold more than the limit. Returns the names removed.
+    """Remove the longest unused images of this installation while all of them hold more than the limit.
 
-    An image that was used within the hour belongs to a run that may be between two containers, and stays.
+    Returns the names of those that went.
     """
-    held = [image for image in client.images.list(filters={"label": KIND_LABEL}) if image.tags]
+    mine = {"label": f"{OWNER_LABEL}={labels(settings)[OWNER_LABEL]}"}
+    held = [image for image in client.images.list(filters=mine) if image.tags]
     sizes = {image.id: own_size(client, image) for image in held}
     times = {image.id: _last_used(settings, image) for image in held}
     total, removed = sum(sizes.values()), []
@@ -260,3 +261,8 @@ def own_size(client: docker.DockerClient, image: Image) -> int:
 def _last_used(settings: SandboxSettings, image: Image) -> float:
     path = stamp(settings, image.tags[0])
     return path.stat().st_mtime if path.exists() else 0.0
+
+
+def labels(settings: SandboxSettings) -> dict[str, str]:
+    """Says which run made something, and which installation it belongs to: that of its state folder."""
+    return {RUN_LABEL: settings.run_id, OWNER_LABEL: digest(str(settings.state.resolve()))}

@@ -49,7 +49,7 @@ CACHES = {
 }
 """Downloads of the set-up: kept out of the image, and from run to run where a cache is mounted."""
 
-SYSTEM = """\
+_GROUND = """\
 exec 2>&1
 set -e
 for tool in bash git; do
@@ -65,11 +65,14 @@ git config --system user.name agent-fix
 git config --system user.email agent-fix@localhost
 git config --system init.defaultBranch main
 """
-"""The ground that every environment stands on. As root."""
 
 
-def packages(names: Sequence[str]) -> str:
-    """Install Debian packages, as root. Raises `ValueError` for what is no name of a package."""
+def ground(packages: Sequence[str]) -> str:
+    """What root does before a project is set up. Raises `ValueError` for what is no name of a Debian package."""
+    return _GROUND + _packages(packages) + "rm -rf /agent-fix/in/* /tmp/*\n"
+
+
+def _packages(names: Sequence[str]) -> str:
     wrong = [name for name in names if not _PACKAGE.match(name)]
     if wrong:
         raise ValueError(f"not the name of a Debian package: {', '.join(map(repr, wrong))}")

@@ -11,6 +11,7 @@ from pathlib import Path
 import docker
 import pytest
 
+from sandbox.base_image import ensure
 from sandbox.docker_engine import DockerSandbox
 from sandbox.port import Environment, Recipe
 from sandbox.settings import SandboxSettings
@@ -28,10 +29,10 @@ PROJECT = Files(
 )
 
 
-def recipe(base_image: str, **changes: object) -> Recipe:
+def recipe(**changes: object) -> Recipe:
     """How `PROJECT` is set up and tested."""
     values: dict[str, object] = {
-        "base_image": base_image,
+        "base_image": SandboxSettings.base_image,
         "setup": ("python3 -m venv ~/venv", "pip install -q pytest -e ."),
         "test_command": "python -m pytest",
         "reporter": "pytest",
@@ -40,12 +41,22 @@ def recipe(base_image: str, **changes: object) -> Recipe:
     return Recipe(**{**values, **changes})  # type: ignore[arg-type]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def base_image() -> None:
+    with contextlib.closing(docker.DockerClient()) as client:
+        ensure(client)
+
+
 @pytest.fixture
 def settings(tmp_path: Path) -> SandboxSettings:
+    return settings_in(tmp_path, f"test-{uuid.uuid4()}")
+
+
+def settings_in(folder: Path, run_id: str) -> SandboxSettings:
     certificates = ssl.get_default_verify_paths().cafile
     return SandboxSettings(
-        state=tmp_path / "state",
-        run_id=f"test-{uuid.uuid4()}",
+        state=folder / "state",
+        run_id=run_id,
         ca_bundle=Path(certificates) if certificates else None,
         memory=400_000_000,
         processes=200,
@@ -65,13 +76,19 @@ def engine(settings: SandboxSettings) -> Iterator[docker.DockerClient]:
 
 @pytest.fixture
 def sandbox(settings: SandboxSettings, engine: docker.DockerClient) -> Iterator[DockerSandbox]:
-    """A sandbox that must leave no container behind."""
+    """A sandbox that must leave no container behind; images that a test has built with it are removed."""
     with contextlib.closing(DockerSandbox(settings)) as made:
         yield made
-    left = engine.containers.list(all=True, filters={"label": f"agent-fix.run={settings.run_id}"})
+    mine = {"label": f"agent-fix.run={settings.run_id}"}
+    left = engine.containers.list(all=True, filters=mine)
+    for image in engine.images.list(filters=mine):
+        with contextlib.suppress(docker.errors.APIError):  # the ground that other tests stand on
+            engine.images.remove(str(image.id), force=True)
     assert not left
 
 
-@pytest.fixture
-def environment(sandbox: DockerSandbox, settings: SandboxSettings) -> Environment:
-    return sandbox.prepare(recipe(settings.base_image), PROJECT)
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """`PROJECT`, set up. Its image stays for the next run of the suite."""
+    with contextlib.closing(DockerSandbox(settings_in(tmp_path_factory.mktemp("shared"), "tests"))) as sandbox:
+        return sandbox.prepare(recipe(), PROJECT)
