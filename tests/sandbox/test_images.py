@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import docker
 import pytest
@@ -226,8 +225,8 @@ def test_a_missing_base_image_is_said(sandbox: DockerSandbox) -> None:
         sandbox.prepare(dataclasses.replace(QUICK, base_image="nobody/has:it"), TREE)
 
 
-def test_an_engine_that_is_not_there_is_said(settings: SandboxSettings, tmp_path: Path) -> None:
-    nowhere = dataclasses.replace(settings, docker_host=f"unix://{tmp_path}/none.sock")
+def test_an_engine_that_is_not_there_is_said(settings: SandboxSettings) -> None:
+    nowhere = dataclasses.replace(settings, docker_host="tcp://127.0.0.1:1")
     with pytest.raises(SandboxUnavailable, match="start it"):
         DockerSandbox(nowhere).prepare(QUICK, TREE)
     with pytest.raises(SandboxUnavailable, match="start it"):
