@@ -7,10 +7,13 @@ and to create references. New objects go to the repository only when something i
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
+import os
 import shutil
 import tempfile
+import time
 import types
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,6 +25,8 @@ from repo_tools.git_command import Git
 from repo_tools.objects import BlobReader
 
 _SUBMODULE = 0o160000
+_PREFIX = "agent-fix-git-"
+_HOUR = 3600.0
 
 
 def text(data: bytes) -> str:
@@ -90,7 +95,7 @@ class Repository:
         """git on the repository's directory, for references alone: this one reads the repository's configuration."""
         common = Path(line(self.theirs.run("rev-parse", "--path-format=absolute", "--git-common-dir")))
         self.objects = common / "objects"
-        self._own = Path(tempfile.mkdtemp(prefix="agent-fix-git-"))
+        self._own = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
         self._tidy = weakref.finalize(self, shutil.rmtree, self._own, ignore_errors=True)
         self.git = Git(folder=self._own, git_dir=self._own)
         """git on our own directory: reads the repository's objects, keeps new ones to itself."""
@@ -164,3 +169,16 @@ def open_local(path: Path) -> Repository:
         ) from error
     root = git_dir.parent if git_dir.name == ".git" else folder.resolve()
     return Repository(git_dir, name=root.name.removesuffix(".git"))
+
+
+def sweep() -> int:
+    """Remove the directories of processes that were killed before they could; how many there were."""
+    found = 0
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        with contextlib.suppress(FileNotFoundError):
+            # The age as well, as a process in another container may use the same folder and not be seen.
+            if not Path("/proc", owner).exists() and time.time() - folder.stat().st_mtime > _HOUR:
+                shutil.rmtree(folder, ignore_errors=True)
+                found += 1
+    return found

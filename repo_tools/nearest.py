@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import html
+import itertools
 import re
 import unicodedata
 from collections import Counter
@@ -32,7 +33,9 @@ _FOLDS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("only quotes, dashes or no-break spaces differ", lambda text: text.translate(_QUOTES)),
     ("only upper and lower case differ", str.lower),
 )
-_COMMON, _CANDIDATES, _COMPARED, _SHOWN, _PAIRS = 50, 5, 4000, 30, 5
+_WORD = re.compile(r"\w+|[^\w\s]")
+_COMMON, _CANDIDATES, _COMPARED, _WORDS, _LINES, _SHOWN, _PAIRS = 50, 5, 8000, 500, 500, 30, 5
+"""Bounds, so that no file and no old text makes a refusal slow or long."""
 _ALIKE = 0.4
 _TELLING = 10
 """A new text shorter than this, in characters, is in many files by chance."""
@@ -94,12 +97,12 @@ def _but_for_spaces(lines: list[str], wanted: list[str]) -> tuple[int, int] | No
     bare = [(number, "".join(line.split())) for number, line in enumerate(lines)]
     bare = [(number, line) for number, line in bare if line]
     sought = [line for line in ("".join(line.split()) for line in wanted) if line]
-    if not sought:
+    text = "\n".join(["", *(line for _, line in bare), ""])
+    at = text.find("\n".join(["", *sought, ""]))
+    if not sought or at < 0:
         return None
-    for start in range(len(bare) - len(sought) + 1):
-        if bare[start][1] == sought[0] and [line for _, line in bare[start : start + len(sought)]] == sought:
-            return bare[start][0], bare[start + len(sought) - 1][0] + 1
-    return None
+    first = text.count("\n", 0, at)
+    return bare[first][0], bare[first + len(sought) - 1][0] + 1
 
 
 def _most_alike(lines: list[str], wanted: list[str]) -> tuple[int, int] | None:
@@ -114,11 +117,11 @@ def _most_alike(lines: list[str], wanted: list[str]) -> tuple[int, int] | None:
             votes.update(max(place - offset, 0) for place in places)
     if not votes:
         offset, longest = max(enumerate(wanted), key=lambda pair: len(pair[1]))
-        sought = longest.strip()[:_COMPARED]
+        sought = longest.strip()[:_LINES]
         near = [line for line in where if 0.6 < (len(line) + 1) / (len(sought) + 1) < 1.7]
         for line in difflib.get_close_matches(sought, near[:20_000], n=3, cutoff=0.5):
             votes.update(max(place - offset, 0) for place in where[line][:_COMMON])
-    sought = "\n".join(wanted)[:_COMPARED]
+    sought = "\n".join(wanted)
     best = max(
         ((_ratio("\n".join(lines[at : at + len(wanted)]), sought), -at) for at, _ in votes.most_common(_CANDIDATES)),
         default=(0.0, 0),
@@ -127,13 +130,17 @@ def _most_alike(lines: list[str], wanted: list[str]) -> tuple[int, int] | None:
 
 
 def _ratio(one: str, other: str) -> float:
-    return difflib.SequenceMatcher(None, one[:_COMPARED], other, autojunk=False).ratio()
+    return difflib.SequenceMatcher(None, _words(one), _words(other), autojunk=False).ratio()
+
+
+def _words(text: str) -> list[str]:
+    return [found.group() for found in itertools.islice(_WORD.finditer(text[:_COMPARED]), _WORDS)]
 
 
 def _compared(lines: list[str], first: int, last: int, wanted: list[str]) -> str:
     """The lines of the file, then line by line what differs from what was wanted."""
     start = max(first - 1, 0)
-    real = lines[first:last]
+    real, wanted = lines[first:last][:_LINES], wanted[:_LINES]
     said = [numbered(lines[start : last + 1][:_SHOWN], start + 1, 240)]
     for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, real, wanted, autojunk=False).get_opcodes():
         if tag == "equal" or len(said) > _PAIRS:

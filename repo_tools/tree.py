@@ -9,6 +9,9 @@ from typing import Protocol
 
 from repo_tools.patch import FileState, Patch
 
+_LONG_ID = 64
+"""Digits of a commit id in a repository of the SHA-256 object format."""
+
 
 class Base(Protocol):
     """The unchanged files that a tree starts from; `repo_tools.checkout.Commit` is one."""
@@ -30,9 +33,10 @@ class Base(Protocol):
         """(path, bytes) for each of `paths`, in order and in one pass; made for whole repositories."""
 
 
-def blob_id(data: bytes) -> str:
-    """The id that git (SHA-1 object format) gives to a file of these bytes."""
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+def blob_id(data: bytes, *, long: bool = False) -> str:
+    """The id that git gives to a file of these bytes; `long` in repositories of the SHA-256 object format."""
+    contents = b"blob %d\0" % len(data) + data
+    return (hashlib.sha256(contents) if long else hashlib.sha1(contents, usedforsecurity=False)).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Tree:
             if state is None:
                 entries.pop(path, None)
             else:
-                entries[path] = (state.mode, blob_id(state.data))
+                entries[path] = (state.mode, self._blob_id(state.data))
         return entries
 
     def exists(self, path: str) -> bool:
@@ -93,10 +97,13 @@ class Tree:
         """This tree with the changes to the paths in `keep` alone."""
         return Tree(self.base, Patch({path: state for path, state in self.patch.files.items() if path in keep}))
 
+    def _blob_id(self, data: bytes) -> str:
+        return blob_id(data, long=len(self.base.id) == _LONG_ID)
+
     def _changed(self, path: str, state: FileState | None) -> Tree:
         files = dict(self.patch.files)
         before = self.base.entries().get(path)
-        after = None if state is None else (state.mode, blob_id(state.data))
+        after = None if state is None else (state.mode, self._blob_id(state.data))
         if before == after:
             files.pop(path, None)
         else:

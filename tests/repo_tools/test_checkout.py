@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 from pathlib import Path
 
 import pytest
 
-from repo_tools.checkout import open_local
+from repo_tools.checkout import open_local, sweep
 from repo_tools.errors import GitFailed, NoCommits, NotARepository, UnknownRevision
 from repo_tools.tree import Tree
 from tests.fakes.git_repository import GitRepository
@@ -183,3 +184,22 @@ def test_reading_stops_in_the_middle_without_leftovers(made: GitRepository) -> N
 def test_two_commits_of_one_id_are_equal_as_bases(made: GitRepository) -> None:
     with open_local(made.path) as one, open_local(made.path) as other:
         assert Tree(one.resolve()) == Tree(other.resolve("main"))
+
+
+def test_what_a_killed_process_left_is_swept(
+    made: GitRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    with open_local(made.path) as repository:
+        mine = repository.git.folder
+        dead = mine.with_name("agent-fix-git-99999999-x")
+        fresh = mine.with_name("agent-fix-git-99999999-y")
+        for folder in (dead, fresh):
+            (folder / "objects").mkdir(parents=True)
+        for folder in (dead, mine):
+            os.utime(folder, (1, 1))
+        assert sweep() == 1
+        assert mine.exists()
+        assert fresh.exists(), "it may be another container's"
+        assert not dead.exists()

@@ -115,6 +115,8 @@ def test_sha256_repositories_are_written_too(tmp_path: Path) -> None:
         made_id = commit(repository, tree, "Mend", ME)
         assert create_branch(repository, "fix", made_id, ME) == "fix"
         assert repository.resolve("fix").read("a.py") == b"new"
+        assert tree.entries() == repository.resolve("fix").entries()
+        assert tree.with_file("a.py", FILES["a.py"]).patch.files.keys() == {"gone"}, "undone is no change"
 
 
 def test_a_branch_takes_the_next_free_name(repository: Repository, made: GitRepository) -> None:

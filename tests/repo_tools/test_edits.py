@@ -180,6 +180,9 @@ def test_refusals_on_huge_files_stay_short_and_quick() -> None:
     one_line = b"x=" + b"abcdefghij" * 500_000
     assert len(refusal(one_line, ("abcdefghijK", "y"))) < 5000
     assert len(refusal(one_line, ("abc", "y"))) < 5000
+    same = b"aaaa aaaa aaaa aaaa\n" * 100_000
+    assert len(refusal(same, ("aaaa aaaa aaaa aaaa\n" * 1000 + "b", "y"))) < 5000
+    assert len(refusal(b"a" * 1_000_000, ("a" * 20_000 + "b", "y"))) < 5000
     many = "\n".join(f"line number {number}" for number in range(100_000)).encode()
     assert "Line 500 " in refusal(many, ("line number 498\nline numbr 499\nline number 500", "x"))
 
