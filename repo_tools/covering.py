@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import hashlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 
-from repo_tools.facts import Damaged, Facts, unpack
+from repo_tools.facts import Damaged
 from repo_tools.postings import Buffer, Postings, build, build_terms
 from repo_tools.store import Store
 
@@ -37,14 +37,10 @@ def covering(store: Store, wanted: set[int]) -> list[Postings]:
     return found
 
 
-def _documents(store: Store, numbers: Iterable[int]) -> Iterator[tuple[int, Facts]]:
-    return ((number, unpack(row)) for number, row in store.rows(sorted(numbers)))
-
-
 def _write(store: Store, numbers: set[int]) -> str:
     # Named for what it covers: two processes that write the same do not write it twice.
     owner = _OWNER + hashlib.sha256(array("Q", sorted(numbers)).tobytes()).hexdigest()
-    store.put(owner, build(_documents(store, numbers)))
+    store.put(owner, build(store.rows(sorted(numbers))))
     return owner
 
 
@@ -68,7 +64,7 @@ def _stored(store: Store, owner: str) -> Postings:
 
 
 def _in_memory(store: Store, numbers: set[int]) -> Postings:
-    sections = build(_documents(store, numbers))
+    sections = build(store.rows(sorted(numbers)))
     terms: Callable[[], dict[str, bytes]] = functools.cache(lambda: build_terms(postings.words.keys))
     postings = Postings(sections.__getitem__, lambda name: terms()[name])
     return postings

@@ -6,7 +6,6 @@ import struct
 import zlib
 from array import array
 from collections import Counter
-from dataclasses import dataclass
 
 from repo_tools.languages import Unparsed, language_named
 from repo_tools.symbols import Definition, definitions
@@ -21,17 +20,6 @@ _COUNT_LIMIT = 0xFFFF
 
 class Damaged(Exception):
     """Bytes of the index are not what was written."""
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """The definitions of a file and the words of its text; both empty if it is not text, or too large."""
-
-    definitions: tuple[Definition, ...]
-    words: tuple[bytes, ...]
-    """Each word once, as written."""
-    counts: array[int]
-    """How often each of `words` stands there, at most 65,535."""
 
 
 def is_text(data: bytes) -> bool:
@@ -72,15 +60,19 @@ def _counts(counted: Counter[bytes] | dict[bytes, int]) -> array[int]:
     return array("H", values)
 
 
-def unpack(row: bytes) -> Facts:
-    """What `facts_row` packed. Raises `Damaged`."""
-    parts = _parts(row)
-    return Facts(_definitions(parts), tuple(parts[4].split(b" ")) if parts[4] else (), array("H", parts[5]))
-
-
 def unpack_definitions(row: bytes) -> tuple[Definition, ...]:
-    """The definitions of a row alone. Raises `Damaged`."""
+    """The definitions of a row. Raises `Damaged`."""
     return _definitions(_parts(row))
+
+
+def unpack_words(row: bytes) -> tuple[list[bytes], array[int], set[bytes]]:
+    """Of a row: each word of the text once, how often it stands there, and the last names of the definitions.
+
+    Raises `Damaged`.
+    """
+    parts = _parts(row)
+    names = {name.rpartition(b".")[2] for name in parts[1].split(b"\n")} if parts[3] else set()
+    return parts[4].split(b" ") if parts[4] else [], array("H", parts[5]), names
 
 
 def _parts(row: bytes) -> list[bytes]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import itertools
 from array import array
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from repo_tools.facts import Facts
+from repo_tools.facts import unpack_words
 from repo_tools.words import terms
 
 Buffer = bytes | memoryview
@@ -20,22 +21,23 @@ _COUNT_BITS = 16
 """A posting is one number: the document's place above these bits, the count (at most 65,535) in them."""
 
 
-def build(documents: Iterable[tuple[int, Facts]]) -> dict[str, bytes]:
-    """The sections of the postings of `documents` (number and facts), to be kept and given to `Postings`."""
+def build(rows: Iterable[tuple[int, bytes]]) -> dict[str, bytes]:
+    """The sections of the postings of documents, to be kept and given to `Postings`.
+
+    `rows` are the documents' numbers and packed facts. Raises `Damaged` if one cannot be read.
+    """
     numbers, lengths = array("Q"), array("Q")
-    found: dict[bytes, array[int]] = {}
-    defined: dict[bytes, array[int]] = {}
-    for place, (number, facts) in enumerate(documents):
+    found: defaultdict[bytes, list[int]] = defaultdict(list)
+    defined: defaultdict[bytes, list[int]] = defaultdict(list)
+    for place, (number, row) in enumerate(rows):
+        words, counts, names = unpack_words(row)
         numbers.append(number)
-        lengths.append(sum(facts.counts))
+        lengths.append(sum(counts))
         shifted = place << _COUNT_BITS
-        for word, count in zip(facts.words, facts.counts, strict=True):
-            if word in found:
-                found[word].append(shifted | count)
-            else:
-                found[word] = array("Q", (shifted | count,))
-        for name in {one.last_name for one in facts.definitions}:
-            defined.setdefault(name.encode("utf-8", "surrogateescape"), array("Q")).append(place)
+        # The same as a loop over pairs with `found[word].append(…)`, in a third of its time.
+        deque(map(list.append, map(found.__getitem__, words), [shifted | count for count in counts]), maxlen=0)
+        for name in names:
+            defined[name].append(place)
     return {
         "documents": numbers.tobytes(),
         "lengths": lengths.tobytes(),
@@ -46,19 +48,17 @@ def build(documents: Iterable[tuple[int, Facts]]) -> dict[str, bytes]:
 
 def build_terms(words: Sequence[bytes]) -> dict[str, bytes]:
     """The sections that tell which of `words` (by place) a term finds."""
-    found: dict[str, array[int]] = {}
+    found: defaultdict[str, list[int]] = defaultdict(list)
     for place, word in enumerate(words):
         for term in set(terms(word.decode("utf-8", "surrogateescape"))):
-            if term in found:
-                found[term].append(place)
-            else:
-                found[term] = array("Q", (place,))
+            found[term].append(place)
     return _table("terms", {term.encode("utf-8", "surrogateescape"): places for term, places in found.items()})
 
 
-def _table(name: str, rows: Mapping[bytes, array[int]]) -> dict[str, bytes]:
+def _table(name: str, rows: Mapping[bytes, list[int]]) -> dict[str, bytes]:
     starts = array("Q", itertools.accumulate(map(len, rows.values()), initial=0))
-    return {name: b"\n".join(rows), f"{name}.starts": starts.tobytes(), f"{name}.numbers": b"".join(rows.values())}
+    numbers = array("Q", itertools.chain.from_iterable(rows.values()))
+    return {name: b"\n".join(rows), f"{name}.starts": starts.tobytes(), f"{name}.numbers": numbers.tobytes()}
 
 
 class Table:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 
 from repo_tools.answers import Answers
-from repo_tools.languages import language_of
+from repo_tools.languages import Unparsed, language_of
 from repo_tools.regions import Region, regions
-from repo_tools.search import Found, Line, search
+from repo_tools.search import LONGEST_LINE, Found, Line, search
 from repo_tools.symbols import Definition, reference_lines
 from repo_tools.tree import Tree
 
@@ -57,8 +58,9 @@ class View:
             path = self._files[number]
             language = language_of(path)
             if language is not None:
-                data = self.read(path)
-                lines += (Line(path, line, text) for line, text in reference_lines(language, data, last))
+                with contextlib.suppress(Unparsed):
+                    found = reference_lines(language, self.read(path), last)
+                    lines += (Line(path, line, text[:LONGEST_LINE]) for line, text in found)
             if len(lines) > limit:
                 break
         return Found(tuple(lines[:limit]), complete=len(lines) <= limit)
