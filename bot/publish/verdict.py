@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from bot.publish.failures import Failure, FailureKind, is_right_reason, read_failure
-from bot.publish.gate import Objection
+from bot.publish.objection import Objection
 from sandbox.port import TestOutcome, TestReport
 
 BAD = (TestOutcome.FAILED, TestOutcome.ERROR)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot.llm.budget import Spent
-from bot.publish.gate import Objection
+from bot.publish.objection import Objection
 from bot.publish.proposal import Changed, PullRequestText, Story, propose
 from bot.publish.verdict import baseline, judge
 from bot.task import Task

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.publish.failures import FailureKind
-from bot.publish.gate import Objection
+from bot.publish.objection import Objection
 from bot.publish.verdict import Baseline, Level, Verdict, baseline, judge, score
 from sandbox.port import Result, TestOutcome, TestReport
 
