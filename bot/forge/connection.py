@@ -22,7 +22,6 @@ from github.GithubException import (
     GithubException,
     RateLimitExceededExceedsMaxWait,
     RateLimitExceededException,
-    UnknownObjectException,
 )
 from github.GithubRetry import GithubRetry
 from github.Requester import Requester
@@ -56,6 +55,10 @@ class Api:
     """After which GitHub's lists show what was written."""
     certificates: str | None = None
     """A file of certificates to trust, in place of the machine's own."""
+
+
+class NotPermitted(Refused):
+    """The credential does not carry the permission."""
 
 
 class Retries(GithubRetry):
@@ -141,10 +144,34 @@ class TokenAuth(Auth):
         return self._current()
 
 
-class Connection(Requester):
-    """PyGithub's requester with a pace for writes, answers that are not sent twice, and tokens that are renewed."""
+class Memory:
+    """Answers with their tags, so that GitHub need not send again, nor count, what has not changed."""
 
-    def __init__(self, api: Api, auth: Auth, pace: Pace) -> None:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, tuple[dict[str, Any], Any]] = OrderedDict()
+
+    def find(self, key: str) -> tuple[dict[str, Any], Any] | None:
+        """Headers and content of the last answer."""
+        with self._lock:
+            return self._kept.get(key)
+
+    def keep(self, key: str, answer: tuple[dict[str, Any], Any]) -> None:
+        """Keep an answer, and of all no more than the last `REMEMBERED`."""
+        with self._lock:
+            self._kept[key] = answer
+            self._kept.move_to_end(key)
+            while len(self._kept) > REMEMBERED:
+                self._kept.popitem(last=False)
+
+
+class Connection(Requester):
+    """PyGithub's requester with a pace for writes, answers that are not sent twice, and tokens that are renewed.
+
+    For one thread, as PyGithub's is; `pace` and `memory` may be shared by many.
+    """
+
+    def __init__(self, api: Api, auth: Auth, pace: Pace, memory: Memory) -> None:
         retry = Retries(
             total=api.retries,
             backoff_factor=api.backoff,
@@ -165,7 +192,7 @@ class Connection(Requester):
         )
         self.api = api
         self._pace = pace
-        self._remembered: OrderedDict[str, tuple[dict[str, Any], Any]] = OrderedDict()
+        self._memory = memory
 
     def requestJsonAndCheck(  # noqa: N802, PLR0917 - PyGithub's
         self,
@@ -198,15 +225,13 @@ class Connection(Requester):
         self, url: str, parameters: dict[str, Any] | None, headers: dict[str, str] | None, follow: bool
     ) -> tuple[dict[str, Any], Any]:
         key = repr((url, sorted((parameters or {}).items(), key=repr)))
-        known = self._remembered.get(key)
+        known = self._memory.find(key)
         asked = dict(headers or {}) | ({"If-None-Match": known[0]["etag"]} if known else {})
         answered, data = super().requestJsonAndCheck("GET", url, parameters, asked, follow_302_redirect=follow)
         if data is None and known is not None:
             return known
         if "etag" in answered:
-            self._remembered[key] = (answered, data)
-            while len(self._remembered) > REMEMBERED:
-                self._remembered.popitem(last=False)
+            self._memory.keep(key, (answered, data))
         return answered, data
 
 
@@ -223,8 +248,6 @@ def named(what: str) -> Iterator[None]:
         raise Refused(
             f"{what}: GitHub does not know the credential. Give a new token, or the App's own key."
         ) from error
-    except UnknownObjectException as error:
-        raise NotThere(f"{what}: {_said(error)}. It is gone, or this identity may not see it.") from error
     except GithubException as error:
         raise _by_status(what, error) from error
     except requests.RequestException as error:
@@ -235,14 +258,14 @@ def named(what: str) -> Iterator[None]:
 
 def _by_status(what: str, error: GithubException) -> Exception:
     said = _said(error)
-    if error.status == 410:
-        return NotThere(f"{what}: {said}.")
+    if error.status in (404, 410):
+        return NotThere(f"{what}: {said}. It is gone, or this identity may not see it.")
     if error.status >= 500 or error.status in (408, 409):
         return Unavailable(f"{what}: GitHub answered {error.status} ({said}). Try again later.")
     if error.status in (401, 403):
         accepted = (error.headers or {}).get("x-accepted-github-permissions")
         need = f" It takes one of these permissions: {accepted}." if accepted else ""
-        return Refused(f"{what}: GitHub says: {said}.{need}")
+        return NotPermitted(f"{what}: GitHub says: {said}.{need}")
     return Refused(f"{what}: GitHub answered {error.status}: {said}.")
 
 
@@ -254,14 +277,17 @@ def _said(error: GithubException) -> str:
     return "; ".join(parts).rstrip(".")
 
 
-def once(find: Callable[[], Result | None], make: Callable[[], Result], *, settling: float, tries: int = 3) -> Result:
+def once(
+    what: str, *, find: Callable[[], Result | None], make: Callable[[], Result], settling: float, tries: int = 3
+) -> Result:
     """Make something that must not be made twice: after a lost answer, look for it before making it again.
 
-    `find` gives what is there. Raises what `make` raises, if it cannot be found and was tried often enough.
+    `find` gives what is there. Raises what `make` raises, by this project's names, if it cannot be found either.
     """
     for left in reversed(range(tries)):
         try:
-            return make()
+            with named(what):
+                return make()
         except Unavailable as error:
             if error.retry_after is not None:
                 raise

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from github.Auth import AppAuth
 
 from bot.errors import Refused
-from bot.forge.connection import Api, Connection, Pace, named
+from bot.forge.connection import Api, Connection, Memory, NotPermitted, Pace, named
 from bot.forge.port import NotThere
 
 FRESH = timedelta(minutes=10)
@@ -66,12 +66,15 @@ class AppIdentity:
 
     def __init__(self, api: Api, app_id: int | str, private_key: str) -> None:
         self._api = api
-        self.connection = Connection(api, AppAuth(app_id, private_key), Pace(0.0))
-        """Speaks as the App itself: for installations and deliveries, not for repositories."""
+        self._auth = AppAuth(app_id, private_key)
         self._lock = threading.Lock()
         self._installations: dict[str, int] = {}
         self._minted: dict[tuple[str, Phase], tuple[str, datetime]] = {}
         self._paces: dict[int, Pace] = {}
+
+    def connection(self) -> Connection:
+        """Speaks as the App itself: for installations and deliveries, not for repositories."""
+        return Connection(self._api, self._auth, Pace(0.0), Memory())
 
     def token(self, repository: str, phase: Phase) -> str:
         """A token with at least `FRESH` to live. Raises `NotThere` if the App is not installed there, `Refused`."""
@@ -103,7 +106,7 @@ class AppIdentity:
         if known is None:
             try:
                 with named(f"Looking for the App on {repository}"):
-                    _, data = self.connection.requestJsonAndCheck("GET", f"/repos/{repository}/installation")
+                    _, data = self.connection().requestJsonAndCheck("GET", f"/repos/{repository}/installation")
             except NotThere as error:
                 raise NotThere(f"The App is not installed on {repository}: install it there first.") from error
             known = self._installations[repository] = int(data["id"])
@@ -114,13 +117,13 @@ class AppIdentity:
         url = f"/app/installations/{installation}/access_tokens"
         try:
             with named("Asking for a token"):
-                _, data = self.connection.requestJsonAndCheck("POST", url, input=wanted)
+                _, data = self.connection().requestJsonAndCheck("POST", url, input=wanted)
         except NotThere as error:
             self._installations = {name: known for name, known in self._installations.items() if known != installation}
             raise NotThere("The App was uninstalled meanwhile: install it again to go on.") from error
         except Refused as error:
             listed = ", ".join(f"{name}: {level}" for name, level in permissions.items())
-            raise Refused(
+            raise NotPermitted(
                 f"{error} The App asked for {listed}: accept the App's permissions on its settings page, and check "
                 "that the repository is among those it may reach."
             ) from error

@@ -9,12 +9,11 @@ import time
 import jwt
 
 from tests.fakes.github_server.exchange import NOT_FOUND, Call, Caller, Refusal, Route
-from tests.fakes.github_server.state import ROLES, App, Repository, Token
+from tests.fakes.github_server.state import ROLES, App, Bucket, Repository, Token
 from tests.fakes.github_server.world import World
 
 LEVELS = ("none", "read", "write", "admin")
 LIMITS = {"installation": 5000, "classic": 5000, "fine-grained": 5000, "actions": 1000}
-ANONYMOUS = Token("", None, "anonymous", {})  # type: ignore[arg-type]
 
 
 def identify(world: World, authorization: str | None) -> Caller:
@@ -177,33 +176,42 @@ def _admit_to_repository(call: Call, route: Route) -> None:
         raise Refusal(403, "Repository was archived so is read-only.")
 
 
-def count(world: World, token: Token | None, *, free: bool) -> dict[str, str]:
+def bucket(world: World, caller: Caller) -> Bucket:
+    """Where the caller's requests are counted, in windows of an hour."""
+    if caller.token is not None:
+        key, limit = caller.token.value, LIMITS[caller.token.kind]
+    else:
+        key, limit = (caller.app.slug, 5000) if caller.app is not None else ("", 60)
+    found = world.buckets.setdefault(key, Bucket(limit))
+    if found.window_ends <= time.time():
+        found.used, found.window_ends = 0, int(time.time()) + 3600
+    return found
+
+
+def count(world: World, caller: Caller, *, free: bool) -> dict[str, str]:
     """Count a request against the primary limit and give the headers that say where it stands."""
-    bucket = token or ANONYMOUS
-    now = int(time.time())
-    if bucket.window_ends <= now:
-        bucket.used, bucket.window_ends = 0, now + 3600
-    limit = LIMITS.get(bucket.kind, 60)
-    if not free and bucket.used < limit:
-        bucket.used += 1
+    its = bucket(world, caller)
+    if not free and its.used < its.limit:
+        its.used += 1
     return {
-        "X-RateLimit-Limit": str(limit),
-        "X-RateLimit-Remaining": str(limit - bucket.used),
-        "X-RateLimit-Used": str(bucket.used),
-        "X-RateLimit-Reset": str(bucket.window_ends),
+        "X-RateLimit-Limit": str(its.limit),
+        "X-RateLimit-Remaining": str(its.limit - its.used),
+        "X-RateLimit-Used": str(its.used),
+        "X-RateLimit-Reset": str(its.window_ends),
         "X-RateLimit-Resource": "core",
     }
 
 
-def check_limits(world: World, token: Token | None, method: str) -> None:
+def check_limits(world: World, caller: Caller, method: str) -> None:
     """Raise the `Refusal` of the primary limit, or of the secondary one on the creation of content."""
-    bucket = token or ANONYMOUS
-    if bucket.window_ends > time.time() and bucket.used >= LIMITS.get(bucket.kind, 60):
-        raise Refusal(403, f"API rate limit exceeded for user ID {token.account.id if token else 0}.")
+    its = bucket(world, caller)
+    if its.used >= its.limit:
+        who = caller.account.id if caller.account else 0
+        raise Refusal(403, f"API rate limit exceeded for user ID {who}.")
     if method == "POST":
         now = time.monotonic()
-        bucket.writes = [at for at in bucket.writes if at > now - 60] + [now]
-        if len(bucket.writes) > world.forbid_writes_per_minute:
+        its.writes = [at for at in its.writes if at > now - 60] + [now]
+        if len(its.writes) > world.forbid_writes_per_minute:
             raise Refusal(
                 403,
                 "You have exceeded a secondary rate limit and have been temporarily blocked from content creation. "

@@ -86,6 +86,10 @@ class Call:
             raise Refusal(*NOT_FOUND)
         if issue.deleted:
             raise Refusal(410, "This issue was deleted")
+        if issue.transferred_to is not None:
+            place, _, number = issue.transferred_to.rpartition("/")
+            url = f"{self.world.api}/repos/{place}/issues/{number}"
+            raise Refusal(301, "Moved Permanently", headers={"Location": url})
         return issue
 
     def text(self, name: str) -> str | None:

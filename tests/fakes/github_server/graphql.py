@@ -14,7 +14,11 @@ from tests.fakes.github_server.state import Issue, Repository
 SCHEMA = build_schema("""
 scalar DateTime
 scalar URI
-type Query { repository(owner: String!, name: String!): Repository }
+type Query {
+  repository(owner: String!, name: String!): Repository
+  viewer: User!
+}
+type User { login: String! databaseId: Int }
 type Repository {
   issue(number: Int!): Issue
   pullRequest(number: Int!): PullRequest
@@ -97,6 +101,9 @@ class _Repository:
 class _Root:
     def __init__(self, call: Call) -> None:
         self.call = call
+
+    def viewer(self, _: GraphQLResolveInfo) -> dict[str, Any]:
+        return {"login": self.call.account.login, "databaseId": self.call.account.id}
 
     def repository(self, _: GraphQLResolveInfo, owner: str, name: str) -> _Repository:
         found = self.call.world.repository(f"{owner}/{name}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
 from functools import partial
 
 from tests.fakes.github_server import render, render_pulls
@@ -11,8 +10,6 @@ from tests.fakes.github_server.access import LEVELS, count
 from tests.fakes.github_server.exchange import NOT_FOUND, Answer, Call, Refusal, route
 from tests.fakes.github_server.state import App, Delivery, Installation
 from tests.fakes.github_server.world import World
-
-TOKEN_LIFE = timedelta(hours=1)
 
 
 def _own_app(call: Call) -> App:
@@ -68,7 +65,7 @@ def create_access_token(call: Call) -> Answer:
         installation.app.bot, "installation", {"metadata": "read"} | permissions,
         repositories=repositories, installation=installation,
     )  # fmt: skip
-    token.expires_at = call.world.now() + TOKEN_LIFE
+    token.expires_at = call.world.now() + call.world.token_life
     body = {"token": token.value, "expires_at": render.when(token.expires_at), "permissions": token.permissions}
     body["repository_selection"] = "selected"
     if repositories is not None:
@@ -192,6 +189,6 @@ def read_own_user(call: Call) -> Answer:
 
 @route("GET", "/rate_limit")
 def read_limits(call: Call) -> Answer:
-    now = count(call.world, call.caller.token, free=True)
+    now = count(call.world, call.caller, free=True)
     spelled = {name: int(now[f"X-RateLimit-{name.title()}"]) for name in ("limit", "remaining", "used", "reset")}
     return Answer(200, {"resources": {"core": spelled, "search": spelled}, "rate": spelled})

@@ -137,7 +137,7 @@ class GitHubServer:
         caller = Caller()
         try:
             caller = identify(self.world, request.headers.get("authorization"))
-            check_limits(self.world, caller.token, request.method)
+            check_limits(self.world, caller, request.method)
             return caller, self._dispatch(caller, request, raw, body)
         except Refusal as refusal:
             return caller, refusal.answer
@@ -197,7 +197,7 @@ class GitHubServer:
             "Content-Type": "application/json; charset=utf-8",
             "X-GitHub-Media-Type": "github.v3; format=json",
             "X-GitHub-Request-Id": f"{self.world.new_id():X}",
-            **count(self.world, caller.token, free=status == 304),
+            **count(self.world, caller, free=status == 304),
             **({"ETag": tag, "Cache-Control": "private, max-age=60, s-maxage=60"} if answer.status == 200 else {}),
             **(
                 {"X-OAuth-Scopes": ", ".join(caller.token.scopes)}

@@ -63,6 +63,13 @@ class Token:
     installation: Installation | None = None
     scopes: tuple[str, ...] = ()
     revoked: bool = False
+
+
+@dataclass(eq=False)
+class Bucket:
+    """What one caller has used of its rate limits."""
+
+    limit: int
     used: int = 0
     window_ends: int = 0
     writes: list[float] = field(default_factory=list)
@@ -167,6 +174,8 @@ class Issue(Born):
     last_edited_at: datetime | None = None
     locked: bool = False
     deleted: bool = False
+    transferred_to: str | None = None
+    """`owner/name/number` of where the issue is now."""
     labels: list[Label] = field(default_factory=list)
     assignees: list[Account] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import itertools
 import json
 import secrets
@@ -22,6 +23,7 @@ from tests.fakes.github_server.state import (
     Account,
     App,
     Born,
+    Bucket,
     Delivery,
     Installation,
     Issue,
@@ -33,8 +35,9 @@ from tests.fakes.github_server.state import (
 SomeBorn = TypeVar("SomeBorn", bound=Born)
 
 
-def _key_pair() -> tuple[str, str]:
-    """A private key and its public half, as PEM."""
+@functools.cache
+def _key_pair(number: int) -> tuple[str, str]:
+    """A private key and its public half, as PEM; the first App of every world has the same, to save their making."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
@@ -56,6 +59,8 @@ class World:
         self.apps: dict[int, App] = {}
         self.installations: dict[int, Installation] = {}
         self.tokens: dict[str, Token] = {}
+        self.buckets: dict[str, Bucket] = {}
+        """Rate limits: of a token by its value, of an App by its slug, of nobody by the empty name."""
         self.deliveries: list[Delivery] = []
         self.manifests: dict[str, tuple[Account, dict[str, object]]] = {}
         self.lag: dict[str, float] = {}
@@ -66,6 +71,8 @@ class World:
         """Set by the server: sends a webhook (see `webhooks.py`)."""
         self.redeliver: Callable[[Delivery], Delivery] = lambda delivery: delivery
         """Set by the server: sends a delivery again."""
+        self.token_life = timedelta(hours=1)
+        """Of installation tokens."""
         self.forbid_writes_per_minute = 80
         self._ids = itertools.count(1_000_001)
         self._offset = timedelta()
@@ -137,7 +144,7 @@ class World:
         hook: str | None = None,
     ) -> App:
         """A GitHub App with a key pair of its own, which sends webhooks to the address `hook`."""
-        made = self._app(slug, owner, {"metadata": "read"} | permissions, events, keys=_key_pair())
+        made = self._app(slug, owner, {"metadata": "read"} | permissions, events, keys=_key_pair(len(self.apps)))
         made.hook_secret, made.hook_url = secret, hook
         self.apps[made.id] = made
         return made

@@ -1,0 +1,157 @@
+"""The conversation on GitHub: the issue, who labelled it, the comments that count, the one progress comment."""
+
+from __future__ import annotations
+
+import contextlib
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from github.IssueComment import IssueComment
+from github.IssueEvent import IssueEvent
+
+from bot.errors import BadInput
+from bot.forge.connection import named, once
+from bot.forge.github_access import Permissions
+from bot.forge.github_session import Session
+from bot.forge.identity import Phase
+from bot.forge.port import BODY_LIMIT, Actor, Issue, Labelling, NotThere
+from bot.task import Comment
+
+if TYPE_CHECKING:
+    from github.NamedUser import NamedUser
+    from github.Organization import Organization
+
+PROGRESS_TAG = "<!-- agent-fix:progress -->"
+STATE_LABEL = "agent-fix:"
+_LAST_EDIT = """query($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } }
+}"""
+
+
+def actor(user: NamedUser | Organization | None) -> Actor:
+    """The account of a PyGithub user; GitHub has none any more for one that was deleted."""
+    return Actor(user.login, user.id, user.type) if user is not None else Actor("ghost", 0)
+
+
+class GitHubIssues:
+    """`bot.forge.port.Issues` on GitHub."""
+
+    def __init__(self, session: Session, permissions: Permissions) -> None:
+        self._session = session
+        self._permissions = permissions
+
+    def read(self, number: int) -> Issue:
+        """See the port."""
+        with named(f"Reading issue {number}"):
+            it = self._session.on(Phase.READ).get_issue(number)
+            if not str(it.repository_url).lower().endswith(f"/repos/{self._session.name}".lower()):
+                raise NotThere(f"Issue {number} moved to another repository ({it.html_url}).")
+            return Issue(
+                number=it.number,
+                title=it.title,
+                body=it.body or "",
+                author=actor(it.user).login,
+                open=it.state == "open",
+                locked=it.locked,
+                labels=frozenset(label.name for label in it.labels),
+                assignees=tuple(user.login for user in it.assignees),
+                is_pull_request=it.pull_request is not None,
+            )
+
+    def labelling(self, number: int, label: str) -> Labelling | None:
+        """See the port."""
+        with named(f"Looking for the label on issue {number}"):
+            events = list(self._session.issue(Phase.READ, number).get_events())
+            newest = _newest_setting(events, label)
+            if newest is None:
+                return None
+            renamed = any(one.event == "renamed" and one.created_at >= newest.created_at for one in events)
+            edited = self._last_edit(number)
+        changed = renamed or (edited is not None and edited >= newest.created_at)
+        return Labelling(newest.id, actor(newest.actor), newest.created_at, edited_since=changed)
+
+    def _last_edit(self, number: int) -> datetime | None:
+        owner, _, name = self._session.name.partition("/")
+        variables = {"owner": owner, "name": name, "number": number}
+        _, answer = self._session.connection(Phase.READ).graphql_query(_LAST_EDIT, variables)
+        at = answer["data"]["repository"]["issue"]["lastEditedAt"]
+        return datetime.fromisoformat(at) if at else None
+
+    def comments(self, number: int, before: datetime) -> tuple[Comment, ...]:
+        """See the port."""
+        with named(f"Reading the comments on issue {number}"):
+            listed = list(self._session.issue(Phase.READ, number).get_comments())
+        # An edit in the very second of the label could be after it: only earlier seconds count.
+        counted = [it for it in listed if max(it.created_at, it.updated_at) < before]
+        return tuple(Comment(it.user.login, it.body) for it in counted if self._permissions.count(actor(it.user)))
+
+    def progress(self, number: int, body: str) -> None:
+        """See the port."""
+        text = f"{PROGRESS_TAG}\n{body}"
+        if len(text) > BODY_LIMIT:
+            raise BadInput(f"A comment of {len(text)} characters is more than GitHub takes ({BODY_LIMIT}): shorten it.")
+        where = (self._session.name, number)
+        with named(f"Writing the progress comment on issue {number}"):
+            known = self._session.shared.progress.get(where)
+            kept = known is not None and self._edit(known, text)
+            written = known[0] if known is not None and kept else self._write(number, text)
+            self._session.shared.progress[where] = (written, text)
+
+    def _edit(self, known: tuple[int, str], text: str) -> bool:
+        """Edit a known comment; False if somebody deleted it."""
+        if known[1] == text:
+            return True
+        talking = self._session.connection(Phase.TALK)
+        url = f"/repos/{self._session.name}/issues/comments/{known[0]}"
+        try:
+            with named("Editing the progress comment"):
+                IssueComment(talking, {}, {"url": url}, completed=True).edit(text)
+        except NotThere:
+            return False
+        return True
+
+    def _write(self, number: int, text: str) -> int:
+        """Edit the comment that an earlier run or process wrote, or write the first one; gives its id."""
+        found = self._find(number)
+        if found is None:
+            talking = self._session.issue(Phase.TALK, number)
+            found = once(
+                f"Writing the progress comment on issue {number}",
+                find=lambda: self._find(number),
+                make=lambda: talking.create_comment(text),
+                settling=self._session.shared.api.settling,
+            )
+        if not self._edit((found.id, found.body), text):
+            return self._write(number, text)
+        return found.id
+
+    def _find(self, number: int) -> IssueComment | None:
+        """The bot's own comment with the hidden tag; anybody can write the tag, only the bot its comments."""
+        with named(f"Looking for the progress comment on issue {number}"):
+            for it in self._session.issue(Phase.TALK, number).get_comments():
+                if actor(it.user).id == self._session.me.id and it.body.startswith(PROGRESS_TAG):
+                    return it
+        return None
+
+    def mark(self, number: int, state: str | None) -> None:
+        """See the port."""
+        wanted = f"{STATE_LABEL}{state}" if state else None
+        with named(f"Labelling issue {number}"):
+            it = self._session.issue(Phase.TALK, number)
+            there = {label.name for label in it.get_labels()}
+            if wanted is not None and wanted not in there:
+                it.add_to_labels(wanted)
+            stale = {name for name in there if name.startswith(STATE_LABEL)} - {wanted}
+            events = list(it.get_events()) if stale else []
+            for name in sorted(stale):
+                newest = _newest_setting(events, name)
+                if newest is None or actor(newest.actor).id != self._session.me.id:
+                    continue
+                with contextlib.suppress(NotThere), named(f"Taking the label {name} away"):
+                    it.remove_from_labels(name)
+
+
+def _newest_setting(events: list[IssueEvent], label: str) -> IssueEvent | None:
+    """The event that set the label, if none after it took it away."""
+    about = [one for one in events if one.event in ("labeled", "unlabeled") and one.label and one.label.name == label]
+    return about[-1] if about and about[-1].event == "labeled" else None
