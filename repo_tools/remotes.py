@@ -127,7 +127,11 @@ def _push(git: Git, commit_id: str, reference: str, expected: str | None) -> Non
         git, "-c", "push.negotiate=true", "push", "--porcelain", "--no-verify", lease, "origin",
         f"{commit_id}:{reference}", accept=(0, 1),
     )  # fmt: skip
-    for flag, _, about in (row.split("\t", 2) for row in text(said).splitlines() if row.count("\t") == 2):
+    rows = [row.split("\t", 2) for row in text(said).splitlines() if row.count("\t") == 2]
+    if not rows:
+        # With the connection cut, git ends with 1 and lists nothing, as if there had been nothing to push.
+        raise GitFailed(f"The connection broke before the remote answered for {reference}: look at it, then push again")
+    for flag, _, about in rows:
         if flag != "!":
             continue
         if "stale info" in about or "fetch first" in about:
