@@ -40,7 +40,7 @@ class GitHubReviews:
         with named(f"Reading the reviews of pull request {number}"):
             shown = self._session.on(Phase.READ).get_pull(number)
             reviews = [
-                (it.submitted_at, Remark(it.user.login, it.body))
+                ((it.submitted_at, it.id), Remark(it.user.login, it.body))
                 for it in shown.get_reviews()
                 # What was said of an earlier commit was answered by the later one.
                 if it.body and it.commit_id == shown.head.sha and it.submitted_at < before
@@ -57,7 +57,7 @@ class GitHubReviews:
             if first not in resolved and actor(thread[-1].user).id != self._session.me.id
         ]
         said = [
-            (it.created_at, Remark(it.user.login, it.body, it.path, _line(it), it.diff_hunk, first))
+            ((it.created_at, it.id), Remark(it.user.login, it.body, it.path, _line(it), it.diff_hunk, first))
             for first, thread in open_ones
             for it in thread
             if max(it.created_at, it.updated_at) < before and self._permissions.count(actor(it.user))

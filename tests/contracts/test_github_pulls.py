@@ -1,0 +1,150 @@
+"""`bot.forge.port.Pulls` on GitHub."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.errors import Refused
+from bot.forge.port import NotThere, Proposal, Unavailable
+from tests.contracts.github_place import Place
+from tests.fakes.github_server import acts, bare
+from tests.fakes.github_server.faults import BAD_GATEWAY, LOST_ANSWER, Fault
+from tests.fakes.github_server.state import Issue
+
+HEAD = "agent-fix/issue-1"
+PROPOSAL = Proposal(HEAD, "main", "Mend size", "It was one.\n\nCloses #1", draft=True)
+
+
+def pushed(here: Place, head: str = HEAD) -> None:
+    here.scene.commit(head, {"widgets.py": "def size():\n    return 2\n"})
+
+
+def pulls(here: Place) -> list[Issue]:
+    return [issue for issue in here.scene.repository.issues.values() if issue.pull is not None]
+
+
+def test_a_pull_request_is_opened_as_a_draft_with_all_its_parts(here: Place) -> None:
+    pushed(here)
+    made = here.forge().pulls.propose(PROPOSAL)
+    [issue] = pulls(here)
+    assert (issue.title, issue.body, issue.author) == (PROPOSAL.title, PROPOSAL.body, here.bot)
+    assert issue.pull is not None
+    assert (issue.pull.head, issue.pull.base, issue.pull.draft) == (HEAD, "main", True)
+    assert (made.number, made.draft, made.open, made.merged, made.ours) == (issue.number, True, True, False, True)
+    assert made.head_commit == bare.head(here.scene.repository.path, HEAD)
+    assert made.url == f"{here.scene.world.origin}/octo/widgets/pull/{issue.number}"
+
+
+def test_proposing_again_brings_the_same_one_up_to_date(here: Place) -> None:
+    pushed(here)
+    first = here.forge().pulls.propose(PROPOSAL)
+    better = replace(PROPOSAL, title="Mend the size", body="Closes #1", draft=False)
+    second = here.forge().pulls.propose(better)
+    assert second.number == first.number
+    [issue] = pulls(here)
+    assert (issue.title, issue.body) == ("Mend the size", "Closes #1")
+    assert issue.pull is not None
+    assert not issue.pull.draft
+    assert not second.draft
+
+
+def test_a_person_who_made_it_ready_is_not_overruled(here: Place) -> None:
+    pushed(here)
+    here.forge().pulls.propose(PROPOSAL)
+    [issue] = pulls(here)
+    acts.set_draft(here.scene.world, here.scene.repository, issue, here.scene.person("will"), False)
+    assert not here.forge().pulls.propose(PROPOSAL).draft
+
+
+def test_one_that_another_process_opens_meanwhile_is_adopted(here: Place) -> None:
+    """The list does not show it, GitHub answers 422, then it is found."""
+    pushed(here)
+    forge, scene = here.forge(), here.scene
+
+    def overtake() -> None:
+        acts.open_pull(scene.world, scene.repository, here.bot, head=HEAD, base="main", title="First", body="")
+
+    scene.github.faults.plan("POST", "/pulls$", Fault(call=overtake))
+    made = forge.pulls.propose(PROPOSAL)
+    [issue] = pulls(here)
+    assert made.number == issue.number
+    assert issue.title == PROPOSAL.title
+
+
+def test_somebody_elses_pull_request_from_the_branch_is_adopted_but_not_rewritten(here: Place) -> None:
+    theirs = here.pull(HEAD, by="mary")
+    made = here.forge().pulls.propose(replace(PROPOSAL, reviewers=("will",)))
+    assert (made.number, made.ours) == (theirs.number, False)
+    assert theirs.title == "Mend"
+    assert theirs.pull is not None
+    assert theirs.pull.reviewers == []
+
+
+@pytest.mark.parametrize("fault", [BAD_GATEWAY, LOST_ANSWER, Fault(hang=3)])
+def test_a_lost_answer_makes_no_second_pull_request(here: Place, fault: Fault) -> None:
+    pushed(here)
+    forge = here.forge()
+    here.scene.github.faults.plan("POST", "/pulls$", fault)
+    made = forge.pulls.propose(PROPOSAL)
+    assert [issue.number for issue in pulls(here)] == [made.number]
+
+
+def test_when_github_stays_down_nothing_is_opened(here: Place) -> None:
+    pushed(here)
+    forge = here.forge()
+    here.scene.github.faults.plan("POST", "/pulls$", BAD_GATEWAY, times=9)
+    with pytest.raises(Unavailable):
+        forge.pulls.propose(PROPOSAL)
+    assert pulls(here) == []
+
+
+def test_reviewers_are_asked_one_by_one_and_the_others_passed_over(here: Place) -> None:
+    pushed(here)
+    names = ["rita", "mary", "no-such-user", "octo/core", "other/team", here.bot.login, "will"]
+    asked = replace(PROPOSAL, reviewers=tuple(names))
+    here.forge().pulls.propose(asked)
+    [issue] = pulls(here)
+    assert issue.pull is not None
+    assert [account.login for account in issue.pull.reviewers] == ["mary", "will"]
+    before = len(here.scene.github.requests("POST", ".*requested_reviewers"))
+    here.forge().pulls.propose(replace(asked, reviewers=("mary",)))
+    assert len(here.scene.github.requests("POST", ".*requested_reviewers")) == before
+
+
+def test_where_there_are_no_drafts_it_is_opened_without(here: Place) -> None:
+    here.scene.repository.drafts = False
+    pushed(here)
+    assert not here.forge().pulls.propose(PROPOSAL).draft
+
+
+def test_what_github_refuses_is_said_in_its_words(here: Place) -> None:
+    forge = here.forge()
+    with pytest.raises(Refused, match="422"):
+        forge.pulls.propose(PROPOSAL)
+    bare.git(here.scene.repository.path, "update-ref", f"refs/heads/{HEAD}", "refs/heads/main")
+    with pytest.raises(Refused, match="No commits between main and agent-fix/issue-1"):
+        forge.pulls.propose(PROPOSAL)
+
+
+def test_the_bots_open_pull_requests_are_found_again_by_their_branches(here: Place) -> None:
+    scene = here.scene
+    first, second = here.pull(HEAD), here.pull(f"{HEAD}-2")
+    here.pull(f"{HEAD}-3", by="mary")
+    closed = here.pull(f"{HEAD}-4")
+    acts.set_state(scene.world, scene.repository, closed, scene.person("will"), "closed")
+    scene.commit(f"{HEAD}-5", {"a": "no pull request"})
+    found = here.forge().pulls.ours(HEAD)
+    assert [it.number for it in found] == [first.number, second.number]
+
+
+def test_a_merged_one_and_a_missing_one(here: Place) -> None:
+    issue = here.pull(HEAD)
+    acts.merge(here.scene.world, here.scene.repository, issue, here.scene.person("mary"))
+    shown = here.forge().pulls.read(issue.number)
+    assert (shown.merged, shown.open) == (True, False)
+    with pytest.raises(NotThere):
+        here.forge().pulls.read(99)
+    with pytest.raises(NotThere):
+        here.forge().pulls.read(here.issue().number)
