@@ -3,6 +3,7 @@
 SandboxError
 ├── SandboxUnavailable   no engine, no base image: nothing was tried
 ├── SetupFailed          the project's set-up did not succeed; carries the log
+├── TestsUnrunnable      no recipe led to a test run; says what was tried
 ├── SandboxDied          the container went away under a run
 └── SandboxStopped       it was told to stop
 """
@@ -24,6 +25,12 @@ class SetupFailed(SandboxError):
     def __init__(self, message: str, log: str) -> None:
         super().__init__(message)
         self.log = log
+
+
+class TestsUnrunnable(SandboxError):
+    """No way was found to run the project's tests."""
+
+    __test__ = False  # pytest would take the name for a test class
 
 
 class SandboxDied(SandboxError):

@@ -85,19 +85,20 @@ def test_files(files: Files, folder: str, config: Pytest) -> list[str]:
     return found
 
 
+def option_plugin(word: str) -> str:
+    """The plugin that a word of pytest's command line belongs to, empty if none is known."""
+    fitting = [
+        known for known in OPTIONS if re.match(rf"{known}(-|=|$)" if known.startswith("--") else rf"{known}\d*$", word)
+    ]
+    return OPTIONS[max(fitting, key=len)] if fitting else ""
+
+
 def plugins(config: Pytest, uses: Uses) -> dict[str, str]:
     """Distribution -> why, for what the configuration and the tests cannot do without."""
     found: dict[str, str] = {}
     for word in config.addopts:
-        matches = [
-            known
-            for known in OPTIONS
-            if word == known
-            or (known.startswith("--") and re.match(rf"{known}(-|=|$)", word))
-            or (known == "-n" and re.match(r"-n\d", word))
-        ]
-        if matches and OPTIONS[max(matches, key=len)]:
-            found.setdefault(OPTIONS[max(matches, key=len)], f"{config.path}: addopts has {word}")
+        if option_plugin(word):
+            found.setdefault(option_plugin(word), f"{config.path}: addopts has {word}")
     for option in config.options:
         if option in INI_OPTIONS:
             found.setdefault(INI_OPTIONS[option], f"{config.path}: {option}")

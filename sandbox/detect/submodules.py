@@ -1,0 +1,47 @@
+"""The folders of a repository that belong to other repositories. A snapshot holds their commits, not their files."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+
+from sandbox.detect.files import Files
+
+ADDRESS = re.compile(r"https://[\w.-]+(:\d+)?/[\w./~+-]+")
+
+
+def fetch_submodules(files: Files, folder: str) -> list[str]:
+    """Set-up lines, for a recipe that works in `folder`, that fetch each submodule as it was committed.
+
+    What cannot be fetched is left as an empty folder, as git leaves it: most suites can do without.
+    """
+    addresses = {options.get("path", ""): options.get("url", "") for options in files.ini(".gitmodules").values()}
+    lines = []
+    for path in files.submodules():
+        place = shlex.quote(posixpath.relpath(path, folder))
+        empty = f"mkdir -p {place}"
+        if ADDRESS.fullmatch(addresses.get(path, "")):
+            clone = f"git clone -q {shlex.quote(addresses[path])} {place}"
+            at = f"git -C {place} checkout -q {files.id(path)} && rm -rf {place}/.git"
+            lines.append(f"{{ {clone} && {at}; }} || {empty}")
+        else:
+            lines.append(empty)
+    return lines
+
+
+def missing_folders(log: str, files: Files) -> list[str]:
+    """The folders inside of submodules that a log says are not there; relative to the repository."""
+    found = []
+    for path in files.submodules():
+        for match in re.finditer(rf"No such file or directory: '/(?:[^'\n]*/)?{re.escape(path)}((?:/[\w.-]+)*)'", log):
+            inner = posixpath.normpath(path + match[1])
+            if inner.startswith(path) and inner not in found:
+                found.append(inner)
+    return found
+
+
+def expected_names(log: str, made: str) -> list[str]:
+    """The folders that a suite wants to list in `made`, a folder of a submodule that could only be left empty."""
+    match = re.search(r"assert \[\] == \[((?:'[\w-]+'(?:, )?)+)\]", log)
+    return [f"{made}/{name}" for name in re.findall(r"'([\w-]+)'", match[1])] if match else []

@@ -1,0 +1,145 @@
+"""From candidate recipes to one that was proved by running the project's tests with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sandbox.detect.files import Files
+from sandbox.detect.repairs import ENVIRONMENT, repaired
+from sandbox.errors import SetupFailed, TestsUnrunnable
+from sandbox.port import Environment, Recipe, Sandbox, Snapshot, TestOutcome, TestReport
+
+SUITE_SECONDS = 900.0
+MOST_ATTEMPTS = 6
+"""Each attempt can take minutes: more of them are better spent on writing the recipe by hand."""
+TOLERATED = 0.02
+"""Share of failing tests that says nothing against an environment: suites meet no network and odd machines."""
+
+TELLING = re.compile(
+    r"error|fail|not found|no such|cannot|can't|could not|unable|unknown|unrecognized|denied|missing|requires|conflict|"
+    r"no solution|exit code|killed|\bE  ",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A recipe that was tried and not taken."""
+
+    recipe: Recipe
+    stage: str
+    """`setup` or `tests`."""
+    reason: str
+    lines: tuple[str, ...]
+    """The lines of the log that matter."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A recipe, the environment that it made, what the project's tests said there, and what was tried before."""
+
+    recipe: Recipe
+    environment: Environment
+    report: TestReport
+    failures: tuple[Attempt, ...] = ()
+
+
+def prove(
+    sandbox: Sandbox,
+    snapshot: Snapshot,
+    recipes: Sequence[Recipe],
+    *,
+    seconds: float = SUITE_SECONDS,
+    on_attempt: Callable[[str], None] = lambda _: None,
+) -> Proof:
+    """Try recipes in order until one gives a sound test run; else take the one by which most tests passed.
+
+    A recipe whose log shows a known lack is tried again with that added, before the next one. `seconds` limits one
+    run of the suite; `on_attempt` is told of each step in a line for people.
+
+    Raises `SetupFailed` if no set-up succeeded, `TestsUnrunnable` if there was no recipe or none led to a passing test,
+    `SandboxUnavailable`, `SandboxDied`, `SandboxStopped`.
+    """
+    files = Files(snapshot)
+    waiting, tried = list(recipes), list[Recipe]()
+    failures, best = list[Attempt](), list[Proof]()
+    while waiting and len(tried) < MOST_ATTEMPTS:
+        recipe = waiting.pop(0)
+        tried.append(recipe)
+        on_attempt(f"set-up by {recipe.sources.get('setup', 'a recipe')}")
+        try:
+            environment = sandbox.prepare(recipe, snapshot)
+        except SetupFailed as error:
+            failures.append(Attempt(recipe, "setup", first_line(str(error)), telling_lines(error.log)))
+            better = repaired(recipe, error.log, files)
+        else:
+            on_attempt("running the whole suite")
+            report = sandbox.test(environment, snapshot, seconds=seconds)
+            problem = lack(report)
+            if not problem:
+                return Proof(recipe, environment, report, tuple(failures))
+            log = "\n".join([*report.messages.values(), report.result.output])
+            failures.append(Attempt(recipe, "tests", problem, telling_lines(log)))
+            if report.having(TestOutcome.PASSED):
+                best.append(Proof(recipe, environment, report))
+            better = repaired(recipe, log, files, report.result.ended)
+        if better and better not in tried:
+            waiting.insert(0, better)
+    return _best(best, failures)
+
+
+def _best(proofs: list[Proof], failures: list[Attempt]) -> Proof:
+    if proofs:
+        most = max(proofs, key=lambda proof: len(proof.report.having(TestOutcome.PASSED)))
+        others = tuple(attempt for attempt in failures if attempt.recipe is not most.recipe)
+        return Proof(most.recipe, most.environment, most.report, others)
+    told = told_failures(failures)
+    if not failures:
+        raise TestsUnrunnable(
+            "no test suite was found: no manifest, test file or CI file of a known kind. "
+            "Say how the tests run in .github/agent-fix.yml"
+        )
+    if all(attempt.stage == "setup" for attempt in failures):
+        raise SetupFailed(f"no set-up succeeded; say how it is done in .github/agent-fix.yml\n{told}", told)
+    raise TestsUnrunnable(f"no test could be run; say how it is done in .github/agent-fix.yml\n{told}")
+
+
+def lack(report: TestReport) -> str:
+    """What speaks against the environment in which this report was made; empty if nothing does."""
+    passed = report.having(TestOutcome.PASSED)
+    bad = report.having(TestOutcome.FAILED, TestOutcome.ERROR)
+    if report.result.ended != "exit":
+        return f"the suite was ended by its {report.result.ended} limit after {report.result.seconds:.0f} s"
+    if not passed:
+        return "no test passed"
+    if len(bad) <= TOLERATED * len(report.tests):
+        return ""
+    suspicious = [test for test in bad if ENVIRONMENT.search(report.messages.get(test, ""))]
+    if suspicious:
+        return f"{len(suspicious)} of {len(report.tests)} tests fail for want of something, such as {min(suspicious)}"
+    return f"{len(bad)} tests fail and {len(passed)} pass" if len(bad) > len(passed) else ""
+
+
+def telling_lines(log: str, most: int = 12) -> tuple[str, ...]:
+    """The lines of a log that explain a failure: those with a telling word, the last ones first to be kept."""
+    rows = [row.rstrip()[:300] for row in log.splitlines() if row.strip()]
+    telling = [row for row in rows if TELLING.search(row)] or rows
+    return tuple(dict.fromkeys(telling[-most:]))
+
+
+def first_line(text: str) -> str:
+    """The first line of a message."""
+    return next((row.strip() for row in text.splitlines() if row.strip()), "")
+
+
+def told_failures(failures: Sequence[Attempt]) -> str:
+    """What was tried and why it was not taken, for people."""
+    blocks = []
+    for number, attempt in enumerate(failures, 1):
+        how = attempt.recipe.sources.get("setup", "a recipe")
+        repair = attempt.recipe.sources.get("repair")
+        head = f"{number}. {how}{f', with {repair}' if repair else ''}: {attempt.reason}"
+        blocks.append("\n".join([head, *(f"     {line}" for line in attempt.lines)]))
+    return "\n".join(blocks)

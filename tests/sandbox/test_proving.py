@@ -1,0 +1,71 @@
+"""Proving recipes by running them in the real engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sandbox.docker_engine import DockerSandbox
+from sandbox.errors import SetupFailed, TestsUnrunnable
+from sandbox.port import TestOutcome
+from sandbox.proving import prove
+from sandbox.recipe import candidates
+from sandbox.settings import SandboxSettings
+from tests.sandbox.conftest import PROJECT, recipe
+from tests.sandbox.snapshots import Files
+
+LACKING = PROJECT.but(
+    **{
+        "tests/test_add.py": "def test_there():\n    pass\n",
+        "tests/test_more.py": "import parameterized\n\n\ndef test_more():\n    assert parameterized\n",
+    }
+)
+
+
+def test_a_found_recipe_is_proved(sandbox: DockerSandbox, settings: SandboxSettings) -> None:
+    project = Files(
+        {
+            "pyproject.toml": '[build-system]\nrequires = ["flit_core"]\nbuild-backend = "flit_core.buildapi"\n'
+            '[project]\nname = "thing"\nversion = "1"\ndescription = "x"\n[dependency-groups]\ntest = ["pytest"]\n',
+            "thing.py": "ONE = 1\n",
+            "tests/test_thing.py": "import thing\n\n\ndef test_one():\n    assert thing.ONE == 1\n",
+        }
+    )
+    proof = prove(sandbox, project, candidates(project, base_image=settings.base_image), seconds=60)
+    assert proof.report.good
+    assert dict(proof.report.tests) == {"tests/test_thing.py::test_one": TestOutcome.PASSED}
+    assert proof.failures == ()
+
+
+def test_what_a_log_shows_to_be_missing_is_added(sandbox: DockerSandbox, settings: SandboxSettings) -> None:
+    lacking = recipe(settings.base_image)
+    broken = replace(lacking, setup=("echo 'no such thing' && exit 3",), sources={"setup": "a broken one"})
+    told: list[str] = []
+    proof = prove(sandbox, LACKING, [broken, lacking], seconds=60, on_attempt=told.append)
+    assert proof.report.good
+    assert proof.recipe.setup == (*lacking.setup, "~/venv/bin/python -m pip install --quiet parameterized")
+    assert "no module named parameterized" in proof.recipe.sources["repair"]
+    assert [attempt.stage for attempt in proof.failures] == ["setup", "tests"]
+    assert "no such thing" in "\n".join(proof.failures[0].lines)
+    again = ["set-up by a recipe", "running the whole suite"]
+    assert told == ["set-up by a broken one", *again, *again]
+
+
+def test_without_a_sound_recipe_the_best_one_is_taken(sandbox: DockerSandbox, settings: SandboxSettings) -> None:
+    project = LACKING.but(**{"tests/test_more.py": "import module_of_nobody\n"})
+    command = "python -m pytest --continue-on-collection-errors"
+    proof = prove(sandbox, project, [recipe(settings.base_image, test_command=command)], seconds=60)
+    assert proof.report.having(TestOutcome.PASSED) == {"tests/test_add.py::test_there"}
+
+
+def test_failures_tell_what_was_tried(sandbox: DockerSandbox, settings: SandboxSettings) -> None:
+    with pytest.raises(TestsUnrunnable, match=r"no test suite was found.*agent-fix\.yml"):
+        prove(sandbox, Files({"README": ""}), [])
+    broken = recipe(settings.base_image, setup=("echo 'error: quota of wombats exceeded' >&2; exit 7",))
+    with pytest.raises(SetupFailed, match="quota of wombats"):
+        prove(sandbox, PROJECT, [broken], seconds=60)
+    with pytest.raises(TestsUnrunnable, match="no test passed"):
+        prove(
+            sandbox, Files({"tests/a.py": ""}), [recipe(settings.base_image, setup=(), test_command="python3 -c 1 ;")]
+        )
