@@ -89,6 +89,7 @@ class Retries(GithubRetry):
         """The retries that are left. Raises `RateLimitExceededExceedsMaxWait` for a wait beyond the cap."""
         wait = self._wait(response) if response is not None and response.status in self.LIMITED else None
         if response is not None and wait is not None and wait > (self.max_rate_limit_wait or 0.0):
+            response.drain_conn()
             said = {"message": "told to wait"}
             raise RateLimitExceededExceedsMaxWait(response.status, said, dict(response.headers), wait=wait)
         left = super().increment(method, url, response, error, _pool, _stacktrace)  # type: ignore[arg-type]

@@ -52,7 +52,7 @@ class Session:
         self.shared = shared
         self._connections: dict[Phase, Connection] = {}
         with named(f"Opening {check_name(repository)}"):
-            _, data = shared.connection(repository, Phase.READ).requestJsonAndCheck("GET", f"/repos/{repository}")
+            _, data = shared.connection(repository, Phase.OPEN).requestJsonAndCheck("GET", f"/repos/{repository}")
         self.name = str(data["full_name"])
         """As GitHub calls it now; the name that it was asked by may be an earlier one."""
         self.default_branch = str(data["default_branch"])

@@ -20,6 +20,7 @@ FRESH = timedelta(minutes=10)
 class Phase(enum.Enum):
     """What a token may do, no more than one kind of act needs."""
 
+    OPEN = {"metadata": "read"}
     READ = {"contents": "read", "issues": "read", "pull_requests": "read"}
     CLONE = {"contents": "read", "metadata": "read"}
     TALK = {"issues": "write"}
@@ -82,13 +83,15 @@ class AppIdentity:
             known = self._minted.get((repository, phase))
             if known is not None and known[1] - FRESH > datetime.now(UTC):
                 return known[0]
-            made = self._mint(self._installation(repository), phase.value, repository.partition("/")[2])
+            # A name by which a repository is opened may be an earlier one, of which no token is to be had.
+            name = repository.partition("/")[2] if phase is not Phase.OPEN else None
+            made = self._mint(self._installation(repository), phase.value, name)
             self._minted[repository, phase] = made
             return made[0]
 
     def installation_token(self, installation: int) -> str:
         """A token that sees which repositories an installation reaches, and nothing in them."""
-        return self._mint(installation, {"metadata": "read"}, None)[0]
+        return self._mint(installation, Phase.OPEN.value, None)[0]
 
     def forget(self, token: str) -> bool:
         """Drop the token; the next one is minted anew."""
@@ -121,6 +124,8 @@ class AppIdentity:
         except NotThere as error:
             self._installations = {name: known for name, known in self._installations.items() if known != installation}
             raise NotThere("The App was uninstalled meanwhile: install it again to go on.") from error
+        except NotPermitted:
+            raise
         except Refused as error:
             listed = ", ".join(f"{name}: {level}" for name, level in permissions.items())
             raise NotPermitted(

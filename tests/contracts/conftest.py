@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.contracts.github_place import IDENTITIES, Place, place
+from tests.fakes.listener import Listener
 
 
 @pytest.fixture(params=IDENTITIES)
@@ -20,3 +21,10 @@ def here(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
 def app(tmp_path: Path) -> Iterator[Place]:
     with place(tmp_path, "app") as here:
         yield here
+
+
+@pytest.fixture
+def listener() -> Iterator[Listener]:
+    listener = Listener()
+    yield listener
+    listener.close()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -13,37 +11,14 @@ from githubkit.webhooks import parse, verify
 from tests.fakes.github_server import acts
 from tests.fakes.github_server.stage import stage
 from tests.fakes.githubkits import app_kit
-
-
-class Listener:
-    """A web server that keeps what it is sent and answers with a status of one's choice."""
-
-    def __init__(self) -> None:
-        self.got: list[tuple[dict[str, str], bytes]] = []
-        self.status = 202
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                outer.got.append(({name.lower(): value for name, value in self.headers.items()}, body))
-                self.send_response(outer.status)
-                self.end_headers()
-
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/webhook"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+from tests.fakes.listener import Listener
 
 
 @pytest.fixture
 def listener() -> Iterator[Listener]:
     listener = Listener()
     yield listener
-    listener.server.shutdown()
-    listener.server.server_close()
+    listener.close()
 
 
 def test_webhooks_are_signed_and_parse_in_githubs_own_models(tmp_path: Path, listener: Listener) -> None:
