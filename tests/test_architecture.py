@@ -42,6 +42,8 @@ FLOORS = [
         "bot.publish.python_tests",
         "bot.publish.sanitize",
         "bot.publish.segments",
+        "bot.publish.hidden_text",
+        "bot.publish.moves",
     },
     {"bot.forge", "bot.llm", "bot.publish"},
     {"bot.service", "bot.bench"},

@@ -48,6 +48,8 @@ class Story:
     changes: str = ""
     files: tuple[Changed, ...] = ()
     plan: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """What keeps it a draft whatever the tests say, each a sentence: the tester disagrees, the run was stopped."""
     doubts: tuple[str, ...] = ()
     measured: tuple[str, ...] = ()
     """More that was measured, each a sentence: coverage of the changed lines, mutants."""
@@ -80,7 +82,7 @@ def propose(story: Story, *, template: str = "", taken: frozenset[str] = frozens
         branch=branch(story.task, taken),
         title=pull_request_title(story.title, story.task),
         body=body(story, template),
-        draft=story.verdict.level is not Level.READY,
+        draft=_is_draft(story),
     )
 
 
@@ -121,10 +123,14 @@ def _without_transcript(story: Story, template: str, shown: int) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def _is_draft(story: Story) -> bool:
+    return story.verdict.level is not Level.READY or bool(story.missing)
+
+
 def _missing(story: Story, shown: int) -> str:
-    if story.verdict.level is Level.READY:
+    if not _is_draft(story):
         return ""
-    reasons = _items(list(story.verdict.reasons), shown)
+    reasons = _items([*story.verdict.reasons, *story.missing], shown)
     return f"**This is a draft.** What a ready pull request would need and this one lacks:\n\n{reasons}"
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from markdown_it.token import Token
 
-from bot.publish.segments import Kind, parse, split
+from bot.publish.segments import Kind, blocks, parse, split
 
 HOSTS = frozenset({"github.com"})
 """Where links may lead unless the caller knows of more."""
@@ -59,7 +59,7 @@ def sentence(text: str, hosts: Collection[str] = HOSTS) -> str:
     """`text` as one paragraph on one line, for list items and the like."""
     flat = line(text)
     quiet = markdown(flat, hosts)
-    types = [token.type for token in parse(quiet)]
+    types = [token.type for token in blocks(quiet)]
     return quiet if types == ["paragraph_open", "inline", "paragraph_close"] else code(flat)
 
 
@@ -118,7 +118,7 @@ def _longer_than_any(pattern: str, text: str, least: int) -> int:
 def _without_headings(text: str) -> str:
     """A heading of somebody else's would look like one of the bot's own sections."""
     lines: list[str | None] = list(text.split("\n"))
-    for token in parse(text):
+    for token in blocks(text):
         if token.type != "heading_open" or token.map is None:
             continue
         first, last = token.map
@@ -159,7 +159,7 @@ def _leads_to(address: str, hosts: Collection[str]) -> bool:
 
 
 def _with_fences_closed(text: str) -> str:
-    tokens = parse(text)
+    tokens = blocks(text)
     if not tokens or tokens[-1].type != "fence" or tokens[-1].level or tokens[-1].map is None:
         return text
     last = text.split("\n")[tokens[-1].map[1] - 1].strip()

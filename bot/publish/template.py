@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.publish.sanitize import clip, markdown, sentence, visible
-from bot.publish.segments import parse
+from bot.publish.segments import blocks
 
 ASKS_FOR = {
     "evidence": re.compile(r"\btest|verif|evidence|validat|\bqa\b", re.IGNORECASE),
@@ -82,7 +82,7 @@ def _read(template: str) -> list[_Asked]:
     """The template's sections; what stands before the first heading is one without."""
     lines = template.split("\n")
     headings = []
-    tokens = parse(template)
+    tokens = blocks(template)
     for token, content in itertools.pairwise(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map:
             headings.append((token.map[0], token.map[1], content.content))

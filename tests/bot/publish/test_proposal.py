@@ -233,3 +233,11 @@ class TestNames:
 )
 def test_the_cost_is_told_in_one_line(spent: dict[str, Spent], minutes: float, line: str) -> None:
     assert cost_line(spent, minutes) == line
+
+
+def test_a_draft_may_be_one_for_other_reasons_than_its_tests() -> None:
+    text = propose(replace(READY, missing=("The tester was not convinced: the empty line.",)))
+    assert text.draft
+    assert text.body.startswith("**This is a draft.**")
+    assert "- The tester was not convinced: the empty line." in text.body
+    assert not propose(READY).draft

@@ -1,0 +1,107 @@
+"""The one comment that the bot keeps on an issue: where the run stands, and in the end how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bot.llm.budget import Spent
+from bot.publish.hidden_text import Removed, told
+from bot.publish.outcomes import PRESENTATIONS
+from bot.publish.proposal import cost_line
+from bot.publish.sanitize import clip, code, fitted, sentence
+from bot.publish.verdict import Counts
+from bot.task import Outcome
+
+REASONS, REASON_CHARS = 8, 500
+AGAIN = frozenset(Outcome) - {Outcome.FIXED}
+"""After these a new start makes sense."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is known of a run at one moment."""
+
+    run: str
+    stages: tuple[str, ...]
+    """The names of all stages, in their order."""
+    stage: str
+    """The one that was reached."""
+    detail: str = ""
+    """What is going on in it: which role is at work, in which round."""
+    before: Counts | None = None
+    """The suite on the unchanged code."""
+    now: Counts | None = None
+    """The suite with the newest change."""
+    spent: Mapping[str, Spent] = field(default_factory=dict)
+    """By role."""
+    minutes: float = 0.0
+    removed: tuple[Removed, ...] = ()
+    """What was taken out of the issue's text before a model read it."""
+    outcome: Outcome | None = None
+    """None while the run goes on."""
+    reasons: tuple[str, ...] = ()
+    """Why it ended so, each a sentence."""
+    pull_request: int | None = None
+
+
+def progress_comment(progress: Progress) -> str:
+    """The comment's text, well below GitHub's limit. The forge adds the tag by which it finds it again."""
+    parts = [
+        _heading(progress),
+        _reasons(progress),
+        _trail(progress),
+        _tests(progress),
+        _removed(progress),
+        _next(progress.outcome),
+        f"<sub>Run {code(clip(progress.run, 80))}: {cost_line(progress.spent, progress.minutes)}.</sub>",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _heading(progress: Progress) -> str:
+    if progress.outcome is None:
+        detail = f": {fitted(progress.detail, REASON_CHARS, sentence)}" if progress.detail.strip() else ""
+        return f"**At work, {_named(progress.stage)}**{detail}"
+    shown = PRESENTATIONS[progress.outcome]
+    link = f" The pull request is #{progress.pull_request}." if progress.pull_request is not None else ""
+    return f"**{shown.headline}.** {shown.text}{link}"
+
+
+def _named(stage: str) -> str:
+    return sentence(clip(stage, 80))
+
+
+def _trail(progress: Progress) -> str:
+    """The stages in a row, the one that was reached in bold."""
+    return " → ".join(f"**{_named(one)}**" if one == progress.stage else _named(one) for one in progress.stages)
+
+
+def _reasons(progress: Progress) -> str:
+    reasons = [one for one in progress.reasons if one.strip()]
+    lines = [f"- {fitted(one, REASON_CHARS, sentence)}" for one in reasons[:REASONS]]
+    if len(reasons) > REASONS:
+        lines.append(f"- and {len(reasons) - REASONS:,} more")
+    return "\n".join(lines)
+
+
+def _tests(progress: Progress) -> str:
+    rows = [
+        f"| {name} | {counts.passed:,} | {counts.failed + counts.errors:,} | {counts.skipped:,} |"
+        for name, counts in (("before", progress.before), ("with the change", progress.now))
+        if counts is not None
+    ]
+    return "\n".join(["| tests | passed | failed | skipped |", "| :-- | --: | --: | --: |", *rows]) if rows else ""
+
+
+def _removed(progress: Progress) -> str:
+    if not progress.removed:
+        return ""
+    lines = "\n".join(f"- {one}" for one in told(progress.removed))
+    return f"Not seen by readers of the issue, and taken out before a model read it:\n\n{lines}"
+
+
+def _next(outcome: Outcome | None) -> str:
+    if outcome is None:
+        return "To stop it, comment `/agent-fix stop` or take the label away."
+    return "To start again, comment `/agent-fix retry`." if outcome in AGAIN else ""
