@@ -172,7 +172,7 @@ class Connection(Requester):
     For one thread, as PyGithub's is; `pace` and `memory` may be shared by many.
     """
 
-    def __init__(self, api: Api, auth: Auth, pace: Pace, memory: Memory) -> None:
+    def __init__(self, api: Api, auth: Auth | None, pace: Pace, memory: Memory) -> None:
         retry = Retries(
             total=api.retries,
             backoff_factor=api.backoff,

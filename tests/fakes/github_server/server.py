@@ -37,6 +37,7 @@ from tests.fakes.github_server.world import World
 ROUTED = (_checks, _issues, _pulls, _repositories, routes_apps)
 """The modules whose import fills the table of routes."""
 API, GRAPHQL = "/api/v3", "/api/graphql"
+APP_PAGE = re.compile(r"(?:/organizations/(?P<organization>[^/]+))?/settings/apps/new")
 METHODS = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE"]
 MAX_BODY = 25 * 1024 * 1024
 
@@ -112,16 +113,18 @@ class GitHubServer:
         if match := git_http.PATH.fullmatch(unquote(raw)):
             response = self._git(match, request, raw, body)
             return response if instead is None else Response(status_code=instead.status)
-        if raw == "/settings/apps/new" and request.method == "POST":
-            form = parse_qs(body.decode())
-            with self.world.lock:
-                target = routes_apps.register_manifest(
-                    self.world, "owner", form["manifest"][0], request.query_params.get("state", "")
-                )
-            return Response(status_code=302, headers={"Location": target})
+        if (page := APP_PAGE.fullmatch(raw)) and request.method == "POST":
+            return self._create_app(page["organization"] or "somebody", request, body)
         with self.world.lock:
             caller, answer = self._rest(request, raw, body)
             return self._finish(request, raw, caller, instead or answer, body)
+
+    def _create_app(self, owner: str, request: Request, body: bytes) -> Response:
+        """The page on which somebody makes an App from a manifest, and the click on its button at once."""
+        [manifest] = parse_qs(body.decode())["manifest"]
+        with self.world.lock:
+            target = routes_apps.register_manifest(self.world, owner, manifest, request.query_params.get("state", ""))
+        return Response(status_code=302, headers={"Location": target})
 
     def _git(self, match: re.Match[str], request: Request, raw: str, body: bytes) -> Response:
         answer, touched, caller = git_http.serve(
