@@ -36,6 +36,10 @@ class Files:
         """Whether there is a file of that path (submodules are none)."""
         return path in self._entries and self._entries[path][0] != SUBMODULE
 
+    def paths(self) -> list[str]:
+        """Every path, submodules' too."""
+        return list(self._entries)
+
     def id(self, path: str) -> str:
         """The content id of a file."""
         return self._entries[path][1]
@@ -129,3 +133,8 @@ def strings(data: object) -> list[str]:
     if isinstance(data, str):
         return [data]
     return [item for item in data if isinstance(item, str)] if isinstance(data, list) else []
+
+
+def below(folder: str, name: str) -> str:
+    """A path in `folder`, where `.` is the root."""
+    return posixpath.normpath(posixpath.join(folder, name))

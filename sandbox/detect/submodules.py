@@ -34,7 +34,9 @@ def missing_folders(log: str, files: Files) -> list[str]:
     """The folders inside of submodules that a log says are not there; relative to the repository."""
     found = []
     for path in files.submodules():
-        for match in re.finditer(rf"No such file or directory: '/(?:[^'\n]*/)?{re.escape(path)}((?:/[\w.-]+)*)'", log):
+        for match in re.finditer(
+            rf"[Nn]o such file or directory(?:, \w+ |: )'/(?:[^'\n]*/)?{re.escape(path)}((?:/[\w.-]+)*)'", log
+        ):
             inner = posixpath.normpath(path + match[1])
             if inner.startswith(path) and inner not in found:
                 found.append(inner)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from packaging.utils import canonicalize_name
 
-from sandbox.detect.files import Files
+from sandbox.detect.files import Files, below
 from sandbox.detect.python.known import FIXTURES, IMPORTS, OTHER_NAMES
 from sandbox.detect.python.needs import declared
-from sandbox.detect.python.project import Project, below, distribution, lines, read_project
+from sandbox.detect.python.project import Project, distribution, lines, read_project
 from sandbox.detect.python.pytest_config import Pytest, configuration, option_plugin, plugins, test_files
 from sandbox.detect.python.source import Uses, uses
 from sandbox.detect.python.tools import Needs

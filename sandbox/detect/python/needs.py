@@ -6,8 +6,8 @@ import re
 
 from packaging.utils import canonicalize_name
 
-from sandbox.detect.files import Files, strings
-from sandbox.detect.python.project import Project, below, lines
+from sandbox.detect.files import Files, below, strings
+from sandbox.detect.python.project import Project, lines
 from sandbox.detect.python.tools import FOR_DEVELOPERS, FOR_TESTS, Needs, from_hatch, from_nox, from_tox
 
 REQUIREMENT_FILES = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from sandbox.detect.files import Files, strings, table
+from sandbox.detect.files import Files, below, strings, table
 from sandbox.detect.python.source import setup_arguments
 
 
@@ -69,11 +68,6 @@ def read_project(files: Files, folder: str) -> Project:
         pyproject=pyproject,
         setup_py=setup_py,
     )
-
-
-def below(folder: str, name: str) -> str:
-    """A path in `folder`, where `.` is the root."""
-    return posixpath.normpath(posixpath.join(folder, name))
 
 
 def lines(text: str) -> list[str]:

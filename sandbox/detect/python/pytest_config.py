@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from sandbox.detect.files import Files, strings, table
+from sandbox.detect.files import Files, below, strings, table
 from sandbox.detect.python.known import FIXTURES, IMPORTS, INI_OPTIONS, MARKS, OPTIONS
-from sandbox.detect.python.project import below, distribution, lines
+from sandbox.detect.python.project import distribution, lines
 from sandbox.detect.python.source import Uses
 
 NOT_TESTS = re.compile(

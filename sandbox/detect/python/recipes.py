@@ -8,12 +8,11 @@ import shlex
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
-from sandbox.detect.files import Files, strings, table
+from sandbox.detect.files import Files, below, strings, table
 from sandbox.detect.python.evidence import Evidence, gather, listed, offered
-from sandbox.detect.python.project import below, distribution, poetry_versions
+from sandbox.detect.python.project import distribution, poetry_versions
 from sandbox.detect.python.pytest_config import plugins, switches
 from sandbox.detect.python.version import pretended
-from sandbox.detect.submodules import fetch_submodules
 from sandbox.port import Recipe
 
 BASE_PYTHON = "3.11"
@@ -146,7 +145,6 @@ def _recipe(found: Evidence, base_image: str, install: list[str], source: str) -
         base_image,
         setup=(
             *_start(found),
-            *fetch_submodules(found.files, found.folder),
             *install,
             *(compiled[1] if compiled else ()),
         ),

@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.detect.files import Files, strings, table
-from sandbox.detect.python.project import Project, below, distribution, lines
+from sandbox.detect.files import Files, below, strings, table
+from sandbox.detect.python.project import Project, distribution, lines
 from sandbox.detect.python.source import literal, parsed
 
 FOR_TESTS = re.compile(

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from packaging.version import InvalidVersion, Version
 
-from sandbox.detect.files import Files, strings, table
-from sandbox.detect.python.project import Project, below
+from sandbox.detect.files import Files, below, strings, table
+from sandbox.detect.python.project import Project
 
 CHANGELOGS = ("CHANGELOG", "CHANGES", "HISTORY", "NEWS", "RELEASE_NOTES", "RELEASES", "CHANGE_LOG")
 NUMBER = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+){1,3}(?:(?:a|b|rc|\.post)\d+)?)(?![\w.]*\d)")

@@ -1,0 +1,129 @@
+"""Recipes for C and C++: CMake with CTest, Meson, Autotools, a plain Makefile."""
+
+from __future__ import annotations
+
+import re
+
+from sandbox.detect.files import Files, below
+from sandbox.port import Recipe
+
+SOURCES = (
+    *("*.c", "*.h", "*.cc", "*.cpp", "*.cxx", "*.hpp", "*.hh", "*.inc", "*.S", "*CMakeLists.txt", "*.cmake"),
+    *("*meson.build", "*Makefile.am", "*configure.ac", "*Makefile"),
+)
+OFF_BY_DEFAULT = re.compile(r"option\s*\(\s*(\w*(?:BUILD|ENABLE|WITH)\w*TESTS?(?:ING)?)\b[^)]*\bOFF\s*\)")
+"""Options that have tests built."""
+MAKE_TARGETS = ("test", "check", "tests", "unittest", "unit-test")
+LIBRARIES = {
+    "ZLIB": "zlib1g-dev",
+    "OpenSSL": "libssl-dev",
+    "CURL": "libcurl4-openssl-dev",
+    "Boost": "libboost-all-dev",
+    "GTest": "libgtest-dev",
+    "GMock": "libgmock-dev",
+    "benchmark": "libbenchmark-dev",
+    "fmt": "libfmt-dev",
+    "spdlog": "libspdlog-dev",
+    "Catch2": "catch2",
+    "doctest": "doctest-dev",
+    "Threads": "",
+    "SQLite3": "libsqlite3-dev",
+    "LibXml2": "libxml2-dev",
+    "EXPAT": "libexpat1-dev",
+    "PNG": "libpng-dev",
+    "JPEG": "libjpeg-dev",
+    "Eigen3": "libeigen3-dev",
+    "nlohmann_json": "nlohmann-json3-dev",
+    "yaml-cpp": "libyaml-cpp-dev",
+    "Protobuf": "libprotobuf-dev",
+    "Libevent": "libevent-dev",
+    "LibLZMA": "liblzma-dev",
+    "BZip2": "libbz2-dev",
+    "zstd": "libzstd-dev",
+    "Check": "check",
+    "cmocka": "libcmocka-dev",
+    "Qt5": "qtbase5-dev",
+    "absl": "libabsl-dev",
+}
+"""Package of `find_package` -> Debian package; empty where the compiler has it."""
+
+
+def detect(files: Files, folder: str, base_image: str) -> list[Recipe]:
+    """Recipes for the C or C++ project in `folder`, by each build system that it has."""
+    found = [way(files, folder) for way in (_cmake, _meson, _autotools, _make)]
+    return [
+        Recipe(
+            base_image,
+            setup=(),
+            test_command=command,
+            reporter=reporter,
+            packages=("build-essential", *packages),
+            build=tuple(build),
+            build_inputs=SOURCES,
+            workdir=folder,
+            sources={"setup": where, "build": where, "test_command": why, "base_image": "the default"},
+        )
+        for command, reporter, packages, build, where, why in filter(None, found)
+    ]
+
+
+_Way = tuple[str, str, list[str], list[str], str, str]
+
+
+def _cmake(files: Files, folder: str) -> _Way | None:
+    path = below(folder, "CMakeLists.txt")
+    if not files.has(path):
+        return None
+    prefix = "" if folder == "." else folder + "/"
+    texts = [files.text(file) for file in files.glob(prefix + "*CMakeLists.txt", prefix + "*.cmake")[:200]]
+    text = "\n".join(texts)
+    if not re.search(r"\b(enable_testing|add_test|gtest_discover_tests|catch_discover_tests|CTest)\b", text):
+        return None
+    wanted = re.findall(r"find_package\s*\(\s*([\w-]+)", text)
+    packages = [package for name in dict.fromkeys(wanted) if (package := LIBRARIES.get(name))]
+    switches = [f"-D{name}=ON" for name in dict.fromkeys(OFF_BY_DEFAULT.findall(text))]
+    build = [
+        " ".join(["cmake -S . -B ~/build -DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=ON", *switches]),
+        "cmake --build ~/build --parallel 2",
+    ]
+    return "ctest --test-dir ~/build", "ctest", ["cmake", "pkg-config", *packages], build, path, "CTest"
+
+
+def _meson(files: Files, folder: str) -> _Way | None:
+    path = below(folder, "meson.build")
+    prefix = "" if folder == "." else folder + "/"
+    if not re.search(r"^project\s*\(", files.text(path), re.MULTILINE):
+        return None
+    texts = [files.text(file) for file in files.glob(prefix + "*meson.build")]
+    if not any(re.search(r"^\s*(test|benchmark)\s*\(", text, re.MULTILINE) for text in texts):
+        return None
+    build = ["[ -d ~/build ] || meson setup ~/build .", "meson compile -C ~/build"]
+    command = "meson test -C ~/build --no-rebuild --print-errorlogs"
+    return command, "exit-code", ["meson", "ninja-build", "pkg-config"], build, path, "Meson's own"
+
+
+def _autotools(files: Files, folder: str) -> _Way | None:
+    path = next(
+        (below(folder, name) for name in ("configure.ac", "configure.in") if files.has(below(folder, name))), ""
+    )
+    ready = files.has(below(folder, "configure"))
+    if not path and not ready:
+        return None
+    tools = [] if ready else ["autoconf", "automake", "libtool", "pkg-config", "gettext"]
+    start = [] if ready else ["[ -x configure ] || autoreconf --install"]
+    build = [*start, "[ -f Makefile ] || ./configure", "make -j2"]
+    return "make check", "exit-code", tools, build, path or below(folder, "configure"), "Automake's check"
+
+
+def _make(files: Files, folder: str) -> _Way | None:
+    path = _first(files, folder, "GNUmakefile", "Makefile", "makefile")
+    prefix = "" if folder == "." else folder + "/"
+    if not path or not files.glob(prefix + "*.c", prefix + "*.cc", prefix + "*.cpp"):
+        return None
+    targets = re.findall(r"^([\w.-]+)\s*:(?!=)", files.text(path), re.MULTILINE)
+    target = next((name for name in MAKE_TARGETS if name in targets), "")
+    return (f"make {target}", "exit-code", [], ["make -j2"], path, f"{path}: {target}") if target else None
+
+
+def _first(files: Files, folder: str, *names: str) -> str:
+    return next((below(folder, name) for name in names if files.has(below(folder, name))), "")
