@@ -2,6 +2,7 @@
 
 SandboxError
 ├── SandboxUnavailable   no engine, no base image: nothing was tried
+├── BadRecipeFile        .github/agent-fix.yml is wrong; says where
 ├── SetupFailed          the project's set-up did not succeed; carries the log
 ├── TestsUnrunnable      no recipe led to a test run; says what was tried
 ├── SandboxDied          the container went away under a run
@@ -17,6 +18,10 @@ class SandboxError(Exception):
 
 class SandboxUnavailable(SandboxError):
     """The engine or the base image cannot be had."""
+
+
+class BadRecipeFile(SandboxError):
+    """The recipe that a project wrote itself cannot be used; names the line and what to write."""
 
 
 class SetupFailed(SandboxError):

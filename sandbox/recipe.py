@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from sandbox import recipe_file
 from sandbox.detect import dotnet, go, jvm, native, php, ruby, rust
 from sandbox.detect.files import Files, below
 from sandbox.detect.node import recipes as node
@@ -46,6 +47,8 @@ def candidates(
 
     `remembered` is what worked last time for the same manifests. `target_paths` are files that a change will be in:
     in a repository of several packages their own package comes first.
+
+    Raises `BadRecipeFile` if the project's own recipe is wrong.
     """
     files, targets = Files(snapshot), tuple(target_paths)
     found: list[Recipe] = []
@@ -53,7 +56,8 @@ def candidates(
         for detect in _languages(files, folder, targets):
             found += detect(files, folder, base_image)
     detected = [replace(recipe, setup=(*fetch_submodules(files, recipe.workdir), *recipe.setup)) for recipe in found]
-    return [*([remembered] if remembered else []), *detected]
+    written = recipe_file.read(files.text(recipe_file.PATH))
+    return [*([written.recipe(base_image)] if written else []), *([remembered] if remembered else []), *detected]
 
 
 def _folders(files: Files, targets: tuple[str, ...]) -> Iterator[str]:
