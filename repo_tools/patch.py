@@ -28,7 +28,7 @@ class Patch:
     def __bool__(self) -> bool:
         return bool(self.files)
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, dict[str, str] | None]:
         """A JSON-able form; `from_json` reads it back, byte for byte."""
         return {
             path: None if state is None else {"mode": f"{state.mode:o}", "data": base64.b64encode(state.data).decode()}
