@@ -1,0 +1,20 @@
+"""The strategies by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from typing import Any
+
+from bot.team.delivery import Delivery
+from bot.team.evidence import Assignment
+from bot.team.steps import Step
+from bot.team.strategies.self_collaboration import self_collaboration
+from bot.team.strategies.single import single
+from bot.team.strategies.team import team
+
+STRATEGIES: Mapping[str, Callable[[Assignment], Generator[Step, Any, Delivery]]] = {
+    "team": team,
+    "self-collaboration": self_collaboration,
+    "single": single,
+}
+DEFAULT = "team"

@@ -1,0 +1,152 @@
+"""Filling the places of a role's prompt from the board: each role sees its declared slots and nothing else."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable
+from typing import Any
+
+from bot.prompts import block
+from bot.task import Task
+from bot.team import trim
+from bot.team.board import Board
+from bot.team.evidence import Assignment, test_files
+from bot.team.roles import Plan, Review, Role
+from repo_tools import edits
+from repo_tools.tree import Tree
+
+ISSUE_LIMIT = 24_000
+CODE_LIMIT = 24_000
+DIFF_LIMIT = 16_000
+AROUND = 8
+"""Lines shown before and after a region that the plan names."""
+REGION = re.compile(r"^(?P<path>.+?):(?P<first>\d+)(?:-(?P<last>\d+))?$")
+
+
+def brief(role: Role, work: Assignment, board: Board, tree: Tree) -> dict[str, str]:
+    """The places of `role`'s prompt. A slot with nothing in it says so in a few words."""
+    makers: dict[str, Callable[[], str]] = {
+        "issue": lambda: issue(work.task),
+        "hints": lambda: block("where to look", work.hints) if work.hints else "",
+        "baseline": lambda: f"The project's own tests before any change: {trim.counts(work.baseline.report)}.",
+        "plan": lambda: plan(board.last("plan")),
+        "code": lambda: code(board.last("plan"), tree),
+        "diff": lambda: block("the change so far", diff(tree)),
+        "tests": lambda: block("existing tests nearby", work.examples) if work.examples else "",
+        "history": lambda: history(board, role),
+        "objections": lambda: objections(board),
+        "executed": lambda: executed(board.last("executed")),
+        "reproduction": lambda: reproduction(board, tree),
+        "evidence": lambda: block("what was executed", board.last("verification") or ""),
+    }
+    return {place: makers[place]() for place in role.reads}
+
+
+def issue(task: Task) -> str:
+    """The issue as data."""
+    parts = [f"# {task.title}", task.body, *(f"Comment by {c.author}:\n{c.body}" for c in task.comments)]
+    return block("the issue", trim.middle("\n\n".join(parts), ISSUE_LIMIT))
+
+
+def plan(value: Plan | None) -> str:
+    """The analyst's plan as text."""
+    if value is None:
+        return ""
+    lines = [f"Diagnosis: {value.diagnosis}"]
+    for number, task in enumerate(value.subtasks, 1):
+        lines += [f"{number}. {task.title} [{', '.join(task.regions)}]", f"   {task.change}"]
+    lines += ["Must hold afterwards:", *(f"- {statement}" for statement in value.must_hold)]
+    lines += [f"Doubt: {doubt}" for doubt in value.doubts]
+    return block("the analyst's plan", "\n".join(lines))
+
+
+def objections(board: Board) -> str:
+    """What was said against tests, or what they lack: for one who must not see the change."""
+    said = [entry.value for entry in board.all("dispute")]
+    said += [
+        entry.value.counterexample for entry in board.all("challenge") if entry.value and entry.value.counterexample
+    ]
+    if not said:
+        return ""
+    return block("said by others of your tests, or found by a reader; judge it by the issue alone", "\n".join(said))
+
+
+def executed(text: str | None) -> str:
+    """What the issue's own code gives on the unchanged project."""
+    return block("the code of the issue, as executed on the unchanged project", text) if text else ""
+
+
+def reproduction(board: Board, tree: Tree) -> str:
+    """The tests that were written from the issue alone, and how they fail."""
+    found = board.last("reproduction")
+    if found is None:
+        return ""
+    tests = diff(tree.only(test_files(tree)))
+    return block("new tests, which must pass after the change", f"{found.reason}\n{tests}")
+
+
+def code(value: Plan | None, tree: Tree) -> str:
+    """The regions that the plan names, as they are now, with line numbers."""
+    if value is None:
+        return ""
+    wanted: dict[str, list[tuple[int, int]]] = {}
+    for region in (region for task in value.subtasks for region in task.regions):
+        match = REGION.match(region.strip())
+        path = match["path"] if match else region.split("::")[0].strip()
+        first = int(match["first"]) if match else 1
+        last = int(match["last"] or first) if match else first + 199
+        if tree.exists(path):
+            wanted.setdefault(path, []).append((max(1, first - AROUND), last + AROUND))
+    parts = []
+    for path, spans in wanted.items():
+        for first, last in merged(spans):
+            parts.append(edits.read_lines(tree, path, first, last))
+    return block("the code that the plan names", trim.middle("\n\n".join(parts), CODE_LIMIT)) if parts else ""
+
+
+def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Line spans, overlapping ones joined."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(spans):
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+        else:
+            joined.append((first, last))
+    return joined
+
+
+def diff(tree: Tree, limit: int = DIFF_LIMIT) -> str:
+    """The change as a unified diff, for reading only."""
+    parts = []
+    for path in sorted(tree.patch.files):
+        old = tree.base.read(path) if path in tree.base.entries() else b""
+        new = tree.read(path) if tree.exists(path) else b""
+        names = (path if path in tree.base.entries() else "/dev/null", path if tree.exists(path) else "/dev/null")
+        if b"\0" in old + new:
+            parts.append(f"{names[0]} -> {names[1]}: binary")
+            continue
+        before, after = (data.decode("utf-8", "replace").splitlines() for data in (old, new))
+        parts.append("\n".join(difflib.unified_diff(before, after, *names, lineterm="")))
+    return trim.middle("\n".join(parts), limit) or "(nothing is changed)"
+
+
+def history(board: Board, role: Role) -> str:
+    """What happened in the rounds before, for the next try."""
+    parts = []
+    for entry in board.all("verification"):
+        said = [f"Round {entry.round}, as executed: {entry.value}"]
+        review: Any = next((e.value for e in board.all("review") if e.round == entry.round), None)
+        challenge = next((e.value for e in board.all("challenge") if e.round == entry.round), None)
+        if challenge is not None and challenge.verdict == "refuted":
+            said.append(f"A reader refuted it: {challenge.counterexample}")
+        if isinstance(review, Review) and review.problems:
+            said += ["The tester's problems:", *(f"- {problem}" for problem in review.problems)]
+        change = next((e.value for e in board.all("change") if e.round == entry.round), None)
+        if change is not None:
+            said.append(f"What the coder had done: {change}")
+        parts.append("\n".join(said))
+    if not parts:
+        return ""
+    label = "the rounds so far; the files are as the last round left them"
+    return block(label if role.name != "analyst" else "earlier rounds, made with another plan", "\n\n".join(parts))

@@ -1,0 +1,85 @@
+"""What a strategy hands over: the states it proved, and the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.errors import AgentFixError, NoProgress, OverBudget, TimedOut
+from bot.publish.verdict import Level, Verdict, score
+from bot.team.board import Board
+from bot.team.roles import Challenge, Change, Plan, Review
+from bot.team.steps import Step
+from repo_tools.tree import Tree
+from sandbox.port import TestOutcome, TestReport
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One proved state: what a round left, and what its execution showed."""
+
+    round: int
+    tree: Tree
+    verdict: Verdict
+    after: TestReport
+    change: Change | None = None
+    review: Review | None = None
+    challenge: Challenge | None = None
+    measured: tuple[str, ...] = ()
+    """More that was measured on it, each a sentence."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether it is ready, and the tester, if asked, agrees. A tester's word alone never makes it sound."""
+        agreed = (self.review is None or self.review.verdict == "passed") and not self.refuted
+        return self.verdict.level is Level.READY and agreed
+
+    @property
+    def refuted(self) -> bool:
+        """Whether a fresh reader gave a counterexample."""
+        return self.challenge is not None and self.challenge.verdict == "refuted"
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """The end of a strategy's work. `best` is None if nothing was changed; `plan.decision` then says why."""
+
+    best: Attempt | None
+    plan: Plan | None
+    board: Board
+    attempts: tuple[Attempt, ...] = ()
+    ended: str = "done"
+    """`done`, `declined` (a role decided against a change), `stuck` (nothing moved any more) or `stopped`."""
+    stop: AgentFixError | None = None
+    """What stopped it: money, time or progress ran out."""
+
+
+def keeping(
+    body: Generator[Step, Any, Delivery], attempts: list[Attempt], board: Callable[[], Board]
+) -> Generator[Step, Any, Delivery]:
+    """Carry out `body`; if money, time or progress run out, deliver the best of the `attempts` that it had proved."""
+    try:
+        return (yield from body)
+    except (OverBudget, TimedOut, NoProgress) as stop:
+        plan = board().last("plan")
+        return Delivery(best_of(attempts), plan, board(), tuple(attempts), "stopped", stop)
+
+
+def best_of(attempts: Sequence[Attempt]) -> Attempt | None:
+    """The attempt with the best verdict; of equal ones the first, since what came later made nothing better."""
+    changed = [attempt for attempt in attempts if attempt.tree.patch]
+    return max(changed, key=lambda one: (one.sound, score(one.verdict)), default=None)
+
+
+def told(verdict: Verdict, after: TestReport) -> str:
+    """What a run showed, as text for the next try: the reasons, then each failure with what it said."""
+    lines = list(verdict.reasons)
+    own = [test.id for test in verdict.own if not test.passes]
+    fresh = [test for test in (*verdict.broken, *verdict.new_failures, *own) if test in after.messages]
+    room = 9_000 // max(1, min(len(fresh), 5))
+    lines += [
+        f"--- {after.tests.get(test, TestOutcome.ERROR).value}: {test}\n{after.messages[test][-room:].strip()}"
+        for test in fresh[:5]
+    ]
+    return "\n".join(lines) or "everything that was run passed"

@@ -1,0 +1,77 @@
+"""Proving a state: the whole suite on it, what failed once more, the new tests without the change; then the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.publish.gate import Policy, objections
+from bot.publish.verdict import BAD, Baseline, Verdict, judge
+from bot.task import Task
+from bot.team.steps import Check, Step
+from repo_tools.test_files import is_test
+from repo_tools.tree import Tree
+from sandbox.port import TestOutcome, TestReport
+
+RERUN_LIMIT = 40
+"""More failures than these are a break, not flakiness: they are not run again."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What a strategy starts from."""
+
+    task: Task
+    tree: Tree
+    baseline: Baseline
+    hints: str = ""
+    """Where to look, for the first reader."""
+    examples: str = ""
+    """Excerpts of the test files nearest to the issue."""
+    policy: Policy = field(default_factory=Policy)
+
+    @property
+    def known_bad(self) -> frozenset[str]:
+        """What fails, or is flaky, before anybody has changed anything."""
+        return self.baseline.report.having(*BAD) | self.baseline.flaky
+
+
+def prove(
+    work: Assignment, tree: Tree, stated: str, known: dict[str, TestReport]
+) -> Generator[Step, Any, tuple[Verdict, TestReport]]:
+    """Run what is needed to judge `tree`, and judge it; the report is of the whole suite.
+
+    `stated` is why the new tests should fail without the change.
+
+    `known` keeps the runs of test files without the change, so that the same files are not run twice.
+    """
+    after: TestReport = yield Check(tree, "the whole suite on the changed code")
+    failing = sorted(after.having(*BAD) - work.known_bad)
+    again: TestReport | None = None
+    if 0 < len(failing) <= RERUN_LIMIT and after.having(TestOutcome.PASSED):
+        again = yield Check(tree, "what failed, run again", tuple(failing))
+    files = test_files(tree)
+    without: TestReport | None = None
+    if files:
+        bare = tree.only(files)
+        key = repr(sorted((path, bare.patch.files[path]) for path in files))
+        if key not in known:
+            present = tuple(path for path in sorted(files) if bare.exists(path))
+            known[key] = yield Check(bare, "the new tests on the unchanged code", present)
+        without = known[key]
+    verdict = judge(
+        work.baseline,
+        after,
+        own=files,
+        own_without=without,
+        stated=f"{work.task.title}\n{work.task.body}\n{stated}",
+        again=again,
+        objections=objections(tree, files, work.policy),
+    )
+    return verdict, after
+
+
+def test_files(tree: Tree) -> frozenset[str]:
+    """The test files that `tree` changes."""
+    return frozenset(path for path in tree.patch.files if is_test(path))

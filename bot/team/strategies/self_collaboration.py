@@ -1,0 +1,125 @@
+"""Self-collaboration (arXiv 2304.07590) on a repository: analyst, coder and tester share a board, in rounds.
+
+The waterfall with a way back: what the tester's executed tests show goes to the coder, and to the analyst where the
+plan was at fault. Every state that a round leaves is proved by execution; the best proved state is what is delivered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bot.publish.verdict import Level
+from bot.team.board import Board
+from bot.team.briefs import brief, diff
+from bot.team.delivery import Attempt, Delivery, best_of, keeping, told
+from bot.team.evidence import Assignment, prove, test_files
+from bot.team.roles import ANALYST, CODER, TESTER, Change, Plan, Review, Role
+from bot.team.steps import Answer, Ask, Note, Step
+from repo_tools.tree import Tree
+from sandbox.port import TestReport
+
+ROUNDS = 4
+ALL_ROLES = frozenset({"analyst", "coder", "tester"})
+
+
+@dataclass
+class Session:
+    """The state of one run of the team."""
+
+    work: Assignment
+    roles: frozenset[str] = ALL_ROLES
+    board: Board = field(default_factory=Board)
+    calls: dict[str, int] = field(default_factory=dict)
+    without: dict[str, TestReport] = field(default_factory=dict)
+
+    def ask(self, role: Role, tree: Tree) -> Generator[Step, Any, Answer]:
+        """Let a role work on `tree` with what it may read of the board."""
+        self.calls[role.name] = self.calls.get(role.name, 0) + 1
+        agent = f"{role.name}-{self.calls[role.name]}"
+        answer: Answer = yield Ask(role, tree, brief(role, self.work, self.board, tree), agent)
+        return answer
+
+    def put(self, slot: str, value: Any, round_: int) -> Generator[Step, Any, None]:
+        """Write on the board, and let it be recorded."""
+        self.board = self.board.put(slot, value, round_)
+        yield Note(slot, value, round_)
+
+
+def self_collaboration(
+    work: Assignment, roles: frozenset[str] = ALL_ROLES, rounds: int = ROUNDS
+) -> Generator[Step, Any, Delivery]:
+    """The team's work on one issue. `roles` leaves some out, for the ablations; the coder is always there."""
+    session = Session(work, roles)
+    attempts: list[Attempt] = []
+    return (yield from keeping(_rounds(session, attempts, rounds), attempts, lambda: session.board))
+
+
+def _rounds(session: Session, attempts: list[Attempt], rounds: int) -> Generator[Step, Any, Delivery]:
+    work, roles = session.work, session.roles
+    tree, replan, ended = work.tree, "analyst" in roles, "done"
+    for number in range(1, rounds + 1):
+        if replan:
+            plan = yield from _plan(session, number)
+            if plan is not None and plan.decision != "change":
+                return Delivery(best_of(attempts), plan, session.board, tuple(attempts), "declined")
+            tree = tree.only(test_files(tree))
+        before = tree
+        change, tree = yield from _code(session, tree, number)
+        replan = bool(change and change.plan_fault) and "analyst" in roles
+        if replan and change:
+            yield from session.put("verification", f"the coder finds the plan wrong: {change.plan_fault}", number)
+            continue
+        attempt = yield from _judged(session, tree, number, change)
+        attempts.append(attempt)
+        if attempt.sound:
+            break
+        if attempt.tree.patch == before.patch:
+            ended = "stuck"
+            break
+        tree = attempt.tree
+        replan = attempt.review is not None and attempt.review.fault == "plan" and "analyst" in roles
+    return Delivery(best_of(attempts), session.board.last("plan"), session.board, tuple(attempts), ended)
+
+
+def _plan(session: Session, number: int) -> Generator[Step, Any, Plan | None]:
+    answer = yield from session.ask(ANALYST, session.work.tree)
+    plan = answer.submitted if isinstance(answer.submitted, Plan) else None
+    yield from session.put("plan", plan, number)
+    return plan
+
+
+def _code(session: Session, tree: Tree, number: int) -> Generator[Step, Any, tuple[Change | None, Tree]]:
+    answer = yield from session.ask(CODER, tree)
+    change = answer.submitted if isinstance(answer.submitted, Change) else None
+    yield from session.put("change", f"{change.summary if change else '(no summary)'}\n{diff(answer.tree)}", number)
+    return change, answer.tree
+
+
+def _judged(session: Session, tree: Tree, number: int, change: Change | None) -> Generator[Step, Any, Attempt]:
+    """The round's state, proved. Tests that are there already run first; the tester is asked if they settle nothing."""
+    attempt: Attempt | None = None
+    if test_files(tree) or "tester" not in session.roles:
+        attempt = yield from _proved(session, tree, number, change, session.board.last("review"))
+        if attempt.verdict.level is Level.READY or "tester" not in session.roles:
+            attempt = replace(attempt, review=None)
+            yield from session.put("verification", told(attempt.verdict, attempt.after), number)
+            return attempt
+        yield from session.put("verification", told(attempt.verdict, attempt.after), number)
+    answer = yield from session.ask(TESTER, tree)
+    review = answer.submitted if isinstance(answer.submitted, Review) else None
+    yield from session.put("review", review, number)
+    if attempt is not None and answer.tree.patch == tree.patch:
+        return replace(attempt, review=review)
+    attempt = yield from _proved(session, answer.tree, number, change, review)
+    yield from session.put("verification", told(attempt.verdict, attempt.after), number)
+    return attempt
+
+
+def _proved(
+    session: Session, tree: Tree, number: int, change: Change | None, review: Review | None
+) -> Generator[Step, Any, Attempt]:
+    stated = review.fails_without if review else ""
+    verdict, after = yield from prove(session.work, tree, stated, session.without)
+    return Attempt(number, tree, verdict, after, change, review)

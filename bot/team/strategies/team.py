@@ -1,0 +1,179 @@
+"""The default: what is needed by the evidence, and no ritual.
+
+A reproducer writes tests from the issue alone, on the unchanged project: that it cannot see the change is a fact about
+its tree. One coder makes them pass. Planning comes only after a first failure. What is proved is then challenged by a
+fresh reader, and small faults are put into it to see whether the tests notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bot.publish.verdict import Level
+from bot.team import examples
+from bot.team.board import Board
+from bot.team.briefs import brief, diff
+from bot.team.delivery import Attempt, Delivery, best_of, keeping, told
+from bot.team.evidence import Assignment, prove, test_files
+from bot.team.mutants import mutants
+from bot.team.roles import ANALYST, CHALLENGER, FIXER, REPRODUCER, Challenge, Change, Plan, Reproduction, Role
+from bot.team.steps import Answer, Ask, Check, Execute, Note, Step
+from repo_tools.tree import Tree
+from sandbox.port import Result, TestOutcome, TestReport
+
+ROUNDS = 3
+
+
+@dataclass
+class Session:
+    """The state of one run of the team."""
+
+    work: Assignment
+    board: Board = field(default_factory=Board)
+    attempts: list[Attempt] = field(default_factory=list)
+    asked: dict[str, int] = field(default_factory=dict)
+    without: dict[str, TestReport] = field(default_factory=dict)
+    before: tuple[examples.Ran, ...] = ()
+
+    def ask(self, role: Role, tree: Tree) -> Generator[Step, Any, Answer]:
+        """Let a role work on `tree` with what it may read of the board."""
+        self.asked[role.name] = self.asked.get(role.name, 0) + 1
+        name = f"{role.name}-{self.asked[role.name]}"
+        answer: Answer = yield Ask(role, tree, brief(role, self.work, self.board, tree), name)
+        return answer
+
+    def put(self, slot: str, value: Any, round_: int) -> Generator[Step, Any, None]:
+        """Write on the board, and let it be recorded."""
+        self.board = self.board.put(slot, value, round_)
+        yield Note(slot, value, round_)
+
+
+def team(work: Assignment) -> Generator[Step, Any, Delivery]:
+    """The team's work on one issue."""
+    session = Session(work)
+    return (yield from keeping(_solve(session), session.attempts, lambda: session.board))
+
+
+def _solve(session: Session) -> Generator[Step, Any, Delivery]:
+    yield from _run_examples(session)
+    answer = yield from session.ask(REPRODUCER, session.work.tree)
+    found = answer.submitted if isinstance(answer.submitted, Reproduction) else None
+    yield from session.put("reproduction", found, 1)
+    if found is not None and found.decision != "reproduced":
+        return Delivery(None, _declined(found), session.board, (), "declined")
+    tree = answer.tree
+    ended = "done"
+    for number in range(1, ROUNDS + 1):
+        if number > 1:
+            yield from _replan(session, number)
+        before = tree
+        tree = yield from _attempt(session, tree, number)
+        if session.attempts[-1].sound:
+            break
+        if tree.patch == before.patch:
+            ended = "stuck"
+            break
+    best = best_of(session.attempts)
+    if best is not None and best.sound:
+        best = replace(best, measured=(yield from _measured(session, best)))
+    return Delivery(best, _diagnosis(session, best), session.board, tuple(session.attempts), ended)
+
+
+def _run_examples(session: Session) -> Generator[Step, Any, None]:
+    found = examples.blocks(session.work.task.body)
+    if found and examples.is_python(session.work.tree):
+        result: Result = yield Execute(session.work.tree, examples.command(found))
+        session.before = examples.outcomes(result)
+        if session.before:
+            yield from session.put("executed", examples.shown(session.before), 1)
+
+
+def _replan(session: Session, number: int) -> Generator[Step, Any, None]:
+    """A plan after a failure; tests that the coder disputes are looked at anew by one who does not see the code."""
+    change = session.attempts[-1].change if session.attempts else None
+    if change is not None and change.wrong_tests:
+        return
+    answer = yield from session.ask(ANALYST, session.work.tree)
+    yield from session.put("plan", answer.submitted if isinstance(answer.submitted, Plan) else None, number)
+
+
+def _attempt(session: Session, tree: Tree, number: int) -> Generator[Step, Any, Tree]:
+    """One change, proved and challenged."""
+    answer = yield from session.ask(FIXER, tree)
+    change = answer.submitted if isinstance(answer.submitted, Change) else None
+    tree = answer.tree
+    yield from session.put("change", f"{change.summary if change else '(no summary)'}\n{diff(tree)}", number)
+    if change is not None and change.wrong_tests:
+        tree = yield from _reconsidered(session, tree, change, number)
+    reproduction = session.board.last("reproduction")
+    stated = reproduction.reason if reproduction else ""
+    verdict, after = yield from prove(session.work, tree, stated, session.without)
+    attempt = Attempt(number, tree, verdict, after, change)
+    session.attempts.append(attempt)
+    yield from session.put("verification", told(verdict, after), number)
+    if verdict.level is Level.READY:
+        answer = yield from session.ask(CHALLENGER, tree)
+        challenge = answer.submitted if isinstance(answer.submitted, Challenge) else None
+        yield from session.put("challenge", challenge, number)
+        session.attempts[-1] = replace(attempt, challenge=challenge)
+        if challenge is not None and challenge.verdict == "refuted":
+            tree = yield from _more_tests(session, tree, number)
+    return tree
+
+
+def _reconsidered(session: Session, tree: Tree, change: Change, number: int) -> Generator[Step, Any, Tree]:
+    """The disputed tests, seen again by the reproducer on the unchanged project; the code stays as it is."""
+    yield from session.put("dispute", change.wrong_tests, number)
+    return (yield from _more_tests(session, tree, number))
+
+
+def _more_tests(session: Session, tree: Tree, number: int) -> Generator[Step, Any, Tree]:
+    """The reproducer works on its tests once more, still without sight of the change."""
+    answer = yield from session.ask(REPRODUCER, tree.only(test_files(tree)))
+    if isinstance(answer.submitted, Reproduction):
+        yield from session.put("reproduction", answer.submitted, number)
+    merged = tree
+    for path in test_files(tree) | test_files(answer.tree):
+        if answer.tree.exists(path):
+            merged = merged.with_file(path, answer.tree.read(path), answer.tree.mode(path))
+        elif merged.exists(path):
+            merged = merged.without_file(path)
+    return merged
+
+
+def _measured(session: Session, best: Attempt) -> Generator[Step, Any, tuple[str, ...]]:
+    """What the change does to the issue's own code, and whether the new tests notice small faults put into it."""
+    said = []
+    if session.before:
+        result: Result = yield Execute(best.tree, examples.command(examples.blocks(session.work.task.body)))
+        said.append(examples.compared(session.before, examples.outcomes(result)))
+    files = tuple(sorted(path for path in test_files(best.tree) if best.tree.exists(path)))
+    survived, killed = [], 0
+    for mutant in mutants(best.tree) if files else ():
+        report: TestReport = yield Check(mutant.tree, f"a fault put into line {mutant.line}", files)
+        if report.having(TestOutcome.FAILED, TestOutcome.ERROR) - session.work.known_bad or not report.tests:
+            killed += 1
+        else:
+            survived.append(f"`{mutant.before[:60]}` as `{mutant.after[:60]}` in {mutant.path}:{mutant.line}")
+    if killed or survived:
+        made = killed + len(survived)
+        text = f"Of {made} small faults put into the changed lines, the tests in the changed files notice {killed}"
+        said.append(text + (f"; not: {survived[0]}." if survived else "."))
+    return tuple(sentence for sentence in said if sentence)
+
+
+def _declined(found: Reproduction) -> Plan:
+    needless = found.decision == "no_change_needed"
+    return Plan(
+        decision="no_change_needed" if needless else "cannot_reproduce", diagnosis=found.reason, doubts=found.doubts
+    )
+
+
+def _diagnosis(session: Session, best: Attempt | None) -> Plan | None:
+    """What was wrong, in the coder's words where nobody had to plan."""
+    plan: Plan | None = session.board.last("plan")
+    if plan is not None or best is None or best.change is None:
+        return plan
+    return Plan(decision="change", diagnosis=best.change.cause or best.change.summary, doubts=[])

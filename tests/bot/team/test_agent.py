@@ -1,0 +1,148 @@
+"""One agent: bad calls get an answer that helps, and every conversation ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.errors import NoProgress
+from bot.llm.port import Completion, Message, ToolCall, Usage
+from bot.team.agent import PROSE_LIMIT, converse, fitted, size
+from bot.team.roles import ANALYST, CODER, Change
+from bot.team.steps import Answer, Ask
+from repo_tools.patch import FileState
+from repo_tools.tree import Tree
+from sandbox.port import Result
+from tests.fakes.memory_base import MemoryBase
+from tests.fakes.stage import Stage, call, reply, report
+
+TREE = Tree(MemoryBase({"a.py": FileState(b"x = 1\ny = 2\n"), "tests/test_a.py": FileState(b"def test(): pass\n")}))
+BRIEF = {place: f"the {place}" for place in CODER.reads}
+FIX = call("edit", path="a.py", edits=[{"old": "x = 1", "new": "x = 3"}])
+DONE = call("submit", title="Set x to three", summary="x is 3")
+
+
+def coder(tmp_path: Path, *script: Completion) -> tuple[Answer, Stage]:
+    stage = Stage(tmp_path, {"coder-1": script}, lambda tree, selection: report(["t"]))
+    return converse(Ask(CODER, TREE, BRIEF, "coder-1"), stage), stage
+
+
+def raw(name: str, arguments: str) -> Completion:
+    return Completion("", (ToolCall("c", name, arguments),), Usage(), "script", 0.0)
+
+
+def test_many_calls_in_one_reply_are_done_in_order(tmp_path: Path) -> None:
+    again = call("edit", path="a.py", edits=[{"old": "x = 3", "new": "x = 4"}])
+    answer, stage = coder(tmp_path, reply(FIX, again, call("read", path="a.py"), DONE))
+    assert answer.ended == "submitted"
+    assert isinstance(answer.submitted, Change)
+    assert answer.tree.read("a.py") == b"x = 4\ny = 2\n"
+    assert "x = 4" in stage.answers[2][2]
+    assert len(stage.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("bad", "helps"),
+    [
+        (raw("edit", '{"path": "a.py", "edits": [{"old": "x'), "not valid JSON"),
+        (raw("edit", '{"path": "a.py"}'), "edits: Field required"),
+        (raw("edit", "[1]"), "do not fit"),
+        (raw("read", '{"path": "a.py", "lines": 3}'), "lines"),
+        (raw("teleport", "{}"), "there is no tool 'teleport'"),
+        (raw("read", '{"path": "b.py"}'), "b.py"),
+        (raw("search", '{"pattern": "("}'), "not a regular expression"),
+        (reply(call("edit", path="../a.py", edits=[{"old": "x", "new": "y"}])), "../a.py"),
+        (reply(call("create", path="/etc/x", text="y")), "/etc/x"),
+        (reply(call("create", path=".git/hooks/post-checkout", text="y")), ".git"),
+        (reply(call("edit", path="a.py", edits=[{"old": "x = 1", "new": "x = ("}])), "syntax"),
+        (reply(call("edit", path="a.py", edits=[{"old": "x = 9", "new": "x = 3"}])), "x = 1"),
+        (reply(DONE), "nothing is changed yet"),
+    ],
+)
+def test_a_bad_call_is_answered_with_what_would_work(tmp_path: Path, bad: Completion, helps: str) -> None:
+    answer, stage = coder(tmp_path, bad, reply(FIX, DONE))
+    _, _, text, ok = stage.answers[0]
+    assert not ok
+    assert helps in text
+    assert answer.submitted is not None
+    assert answer.tree.read("a.py") == b"x = 3\ny = 2\n"
+
+
+def test_a_submission_beside_a_refused_edit_is_not_taken(tmp_path: Path) -> None:
+    missing = call("edit", path="a.py", edits=[{"old": "z = 1", "new": "z = 2"}])
+    answer, stage = coder(tmp_path, reply(FIX, missing, DONE), reply(DONE))
+    assert "edit did not succeed" in stage.answers[2][2]
+    assert answer.ended == "submitted"
+
+
+def test_prose_is_answered_and_ends_at_last(tmp_path: Path) -> None:
+    answer, stage = coder(tmp_path, *[reply(text="I think that …")] * (PROSE_LIMIT + 1))
+    assert answer.ended == "prose"
+    assert answer.submitted is None
+    assert len(stage.requests) == PROSE_LIMIT
+    assert "act only through tools" in stage.requests[-1].messages[-1].content
+
+
+def test_replies_are_limited_with_a_nudge_and_then_nothing_but_submit(tmp_path: Path) -> None:
+    looks = [reply(call("read", path="a.py", first=n + 1)) for n in range(CODER.replies)]
+    answer, stage = coder(tmp_path, *looks)
+    assert answer.ended == "steps"
+    assert len(stage.requests) == CODER.replies
+    assert any("3 replies are left" in message.content for message in stage.requests[-3].messages)
+    assert [tool.name for tool in stage.requests[-1].tools] == ["submit"]
+
+
+def test_what_a_model_repeats_without_result_ends(tmp_path: Path) -> None:
+    with pytest.raises(NoProgress):
+        coder(tmp_path, *[reply(call("read", path="a.py"))] * 10)
+
+
+def test_the_analyst_has_no_tool_that_writes() -> None:
+    assert not {"edit", "create", "rename", "delete"} & set(ANALYST.tools)
+
+
+def test_repeated_call_ids_are_told_apart(tmp_path: Path) -> None:
+    twice = Completion("", (ToolCall("same", "read", '{"path": "a.py"}'),) * 2, Usage(), "script", 0.0)
+    _, stage = coder(tmp_path, twice, reply(FIX, DONE))
+    ids = [message.tool_call_id for message in stage.requests[1].messages if message.role == "tool"]
+    assert len(set(ids)) == 2
+    asked = next(message for message in stage.requests[1].messages if message.tool_calls)
+    assert [one.id for one in asked.tool_calls] == ids
+
+
+def test_old_tool_results_are_cut_when_a_request_grows_too_large() -> None:
+    messages = [Message("system", "s"), Message("user", "u")]
+    for number in range(20):
+        messages += [Message("assistant", "", (ToolCall(f"{number}", "read", "{}"),))]
+        messages += [Message("tool", f"{number} " + "x" * 8000, tool_call_id=f"{number}")]
+    cut = fitted(messages, 20_000)
+    assert size(cut) <= 20_000
+    assert cut[-1] == messages[-1]
+    assert cut[:2] == messages[:2]
+    assert "was dropped" in cut[3].content
+    assert [m.role for m in cut] == [m.role for m in messages]
+
+
+def test_a_run_is_shown_with_how_it_ended(tmp_path: Path) -> None:
+    stage = Stage(
+        tmp_path,
+        {"coder-1": [reply(call("run", command="sleep 1000")), reply(FIX, DONE)]},
+        lambda tree, selection: report(["t"]),
+        lambda tree, command: Result(None, "y" * 100_000 + "the end", 120, "timeout"),
+    )
+    converse(Ask(CODER, TREE, BRIEF, "coder-1"), stage)
+    text = stage.answers[0][2]
+    assert text.startswith("[stopped: it did not end in time]")
+    assert text.endswith("the end")
+    assert len(text) < 12_000
+
+
+def test_tools_are_described_without_noise(tmp_path: Path) -> None:
+    _, stage = coder(tmp_path, reply(FIX, DONE))
+    shown = json.dumps([dict(tool.parameters) for tool in stage.requests[0].tools])
+    assert '"title": "' not in shown.replace('"title": {"', "")
+    edit = next(tool for tool in stage.requests[0].tools if tool.name == "edit")
+    assert edit.description.startswith("Replace exact texts")
+    assert set(edit.parameters["required"]) == {"path", "edits"}

@@ -1,0 +1,62 @@
+"""The issue's own code: found, run, and compared."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from bot.team.examples import MARK, Ran, blocks, command, compared, outcomes, shown
+from sandbox.port import Result
+
+
+def ran(text: str) -> tuple[Ran, ...]:
+    """The blocks of `text` as this interpreter runs them; they are this file's own."""
+    line = command(blocks(text)).replace("python ", f"{sys.executable} ", 1)
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    return outcomes(Result(done.returncode, done.stdout + done.stderr, 0.1))
+
+
+def test_a_session_is_compared_with_what_it_shows() -> None:
+    found = ran("Look:\n```python\n>>> x = 3\n>>> x // 2\n1.5\n```\n")
+    assert [(one.wanted, one.got) for one in found] == [(None, ""), ("1.5\n", "1\n")]
+    assert [one.as_wanted for one in found] == [None, False]
+    assert "the issue shows: 1.5" in shown(found)
+
+
+def test_a_traceback_is_what_came_out() -> None:
+    found = ran("```\n>>> 1 / 0\nTraceback (most recent call last):\n  ...\nZeroDivisionError: division by zero\n```")
+    assert found[0].as_wanted is True
+
+
+def test_blocks_share_their_names_and_a_script_counts_too() -> None:
+    found = ran("~~~py\nx = 4\nprint(x)\n~~~\nthen\n```pycon\n>>> x + 1\n5\n```")
+    assert found[0].got == "4\n"
+    assert found[1].as_wanted is True
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no code at all",
+        "```js\nlet x = 1\n```",
+        "```\nsome log\n```",
+        "```python\nif broken\n```",
+        "```python\nunclosed = 1\n",
+    ],
+)
+def test_what_is_no_python_is_left_alone(text: str) -> None:
+    assert blocks(text) == ()
+
+
+@pytest.mark.parametrize("line", ["", MARK, MARK + "{}", MARK + "[[1]]", MARK + "[", MARK + '"x"'])
+def test_output_that_the_project_forges_or_spoils_is_no_evidence(line: str) -> None:
+    assert outcomes(Result(0, f"noise\n{line}\n", 0.1)) == ()
+
+
+def test_what_changed_is_told_in_a_sentence() -> None:
+    before, after = (Ran("half(3)\n", "1.5\n", "1\n"),), (Ran("half(3)\n", "1.5\n", "1.5\n"),)
+    assert compared(before, after) == "The issue's own `half(3)` gave `1` and gives `1.5` now."
+    assert "same output" in compared(before, before)
+    assert compared((), ()) == ""

@@ -1,0 +1,160 @@
+"""The default team: who is asked follows from what was executed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.publish.verdict import baseline
+from bot.task import Task
+from bot.team.delivery import Delivery
+from bot.team.evidence import Assignment
+from bot.team.loop import perform
+from bot.team.strategies.team import team
+from repo_tools.patch import FileState
+from repo_tools.tree import Tree
+from sandbox.port import Result
+from tests.bot.team.test_self_collaboration import ADD_TEST, CODE, FIX, OLD, TASK, TESTS, WRONG, really
+from tests.fakes.memory_base import MemoryBase
+from tests.fakes.stage import Stage, call, reply, report
+
+CHANGE = {"title": "Divide without rounding", "cause": "It rounds.", "summary": "half divides without rounding."}
+FOUND = {"decision": "reproduced", "reason": "half(3) is 1: AssertionError"}
+HOLDS = {"verdict": "holds"}
+REFUTED = {"verdict": "refuted", "counterexample": "half(5) must be 2.5 and is 3"}
+PLAN = {
+    "decision": "change",
+    "diagnosis": "Integer division drops the half.",
+    "subtasks": [{"title": "true division", "regions": ["calc.py:1-2"], "change": "divide without rounding"}],
+}
+MEND = call("edit", path="calc.py", edits=[{"old": "number // 2 + 1", "new": "number / 2"}])
+GOOD = {
+    "reproducer-1": [reply(ADD_TEST, call("run_tests")), reply(call("submit", **FOUND))],
+    "coder-1": [reply(FIX, call("submit", **CHANGE))],
+    "challenger-1": [reply(call("submit", **HOLDS))],
+}
+
+
+@pytest.fixture
+def work() -> Assignment:
+    tree = Tree(MemoryBase({"calc.py": FileState(CODE.encode()), "tests/test_calc.py": FileState(TESTS.encode())}))
+    return Assignment(TASK, tree, baseline(report([OLD])))
+
+
+def played(stage: Stage, work: Assignment) -> Delivery:
+    delivery: Delivery = perform(team(work), stage)
+    return delivery
+
+
+def shown(stage: Stage, agent: str) -> str:
+    return "\n".join(
+        message.content for request in stage.requests if request.agent == agent for message in request.messages
+    )
+
+
+def test_a_small_issue_needs_no_plan(tmp_path: Path, work: Assignment) -> None:
+    stage = Stage(tmp_path, GOOD, really)
+    delivery = played(stage, work)
+    assert stage.agents == ["reproducer-1", "coder-1", "challenger-1"]
+    assert delivery.best is not None
+    assert delivery.best.sound
+    assert delivery.plan is not None
+    assert delivery.plan.diagnosis == "It rounds."
+
+
+def test_the_reproducer_works_on_the_unchanged_project_and_never_sees_the_change(
+    tmp_path: Path, work: Assignment
+) -> None:
+    canary = call(
+        "edit", path="calc.py", edits=[{"old": "number // 2", "new": "number // 2 + 1  # canary-in-the-diff"}]
+    )
+    dispute = CHANGE | {"wrong_tests": "test_odd asserts what nobody asked for"}
+    scripts: dict[str, Any] = GOOD | {
+        "coder-1": [reply(canary, call("submit", **dispute))],
+        "reproducer-2": [reply(call("submit", **FOUND))],
+        "coder-2": [
+            reply(
+                call("edit", path="calc.py", edits=[{"old": "number // 2 + 1", "new": "number / 2"}]),
+                call("submit", **CHANGE),
+            )
+        ],
+    }
+    stage = Stage(tmp_path, scripts, really)
+    played(stage, work)
+    assert "reproducer-2" in stage.agents
+    for ask in stage.asks:
+        if ask.role.name == "reproducer":
+            assert ask.on.read("calc.py") == CODE.encode()
+            assert "canary" not in shown(stage, ask.agent)
+    assert "asserts what nobody asked for" in shown(stage, "reproducer-2")
+
+
+def test_planning_comes_after_a_first_failure(tmp_path: Path, work: Assignment) -> None:
+    scripts = GOOD | {
+        "coder-1": [reply(WRONG, call("submit", **CHANGE))],
+        "analyst-1": [reply(call("submit", **PLAN))],
+        "coder-2": [reply(MEND, call("submit", **CHANGE))],
+    }
+    stage = Stage(tmp_path, scripts, really)
+    delivery = played(stage, work)
+    assert stage.agents == ["reproducer-1", "coder-1", "analyst-1", "coder-2", "challenger-1"]
+    assert delivery.best is not None
+    assert delivery.best.sound
+
+
+def test_what_a_reader_refutes_is_not_ready_until_it_is_mended(tmp_path: Path, work: Assignment) -> None:
+    scripts = GOOD | {
+        "challenger-1": [reply(call("submit", **REFUTED))],
+        "reproducer-2": [reply(call("submit", **FOUND))],
+        "analyst-1": [reply(call("submit", **PLAN))],
+        "coder-2": [reply(call("submit", **CHANGE))],
+        "challenger-2": [reply(call("submit", **REFUTED))],
+        "reproducer-3": [reply(call("submit", **FOUND))],
+    }
+    stage = Stage(tmp_path, scripts, really)
+    delivery = played(stage, work)
+    assert "half(5) must be 2.5" in shown(stage, "coder-2")
+    assert delivery.best is not None
+    assert not delivery.best.sound
+    assert delivery.ended == "stuck"
+
+
+@pytest.mark.parametrize("decision", ["no_change_needed", "cannot_reproduce"])
+def test_what_cannot_be_reproduced_ends_before_anything_is_changed(
+    tmp_path: Path, work: Assignment, decision: str
+) -> None:
+    declined = {"decision": decision, "reason": "half is documented to round down"}
+    stage = Stage(tmp_path, {"reproducer-1": [reply(call("submit", **declined))]}, really)
+    delivery = played(stage, work)
+    assert delivery.best is None
+    assert delivery.plan is not None
+    assert delivery.plan.decision == decision
+
+
+def test_faults_put_into_the_change_show_what_the_tests_are_worth(tmp_path: Path, work: Assignment) -> None:
+    stage = Stage(tmp_path, GOOD, really)
+    delivery = played(stage, work)
+    assert delivery.best is not None
+    assert len(delivery.best.measured) == 1
+    assert delivery.best.measured[0].startswith("Of 3 small faults put into the changed lines")
+    assert any("a fault put into line 2" in reason for _, _, reason in stage.checked)
+
+
+def test_the_code_of_the_issue_is_run_before_and_after(tmp_path: Path, work: Assignment) -> None:
+    body = "```python\n>>> half(3)\n1.5\n```"
+    task = Task("calc", TASK.title, body, TASK.base_commit)
+    ran = []
+
+    def commands(tree: Tree, command: str) -> Result:
+        ran.append(tree.read("calc.py"))
+        got = "1.5" if b"number / 2" in ran[-1] else "1"
+        return Result(0, f'noise\nagent-fix-examples:[["half(3)\\n", "1.5\\n", "{got}\\n"]]\n', 0.1)
+
+    stage = Stage(tmp_path, GOOD, really, commands)
+    delivery = played(stage, Assignment(task, work.tree, work.baseline))
+    assert ran == [CODE.encode(), CODE.replace("//", "/").encode()]
+    assert "-> 1\n   the issue shows: 1.5" in shown(stage, "reproducer-1")
+    assert delivery.best is not None
+    assert "gave `1` and gives `1.5` now" in delivery.best.measured[0]
