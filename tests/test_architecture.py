@@ -16,6 +16,7 @@ FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("
 
 FLOORS = [
     {
+        "bot.__version__",
         "bot.task",
         "bot.errors",
         "bot.llm.port",
@@ -46,8 +47,18 @@ FLOORS = [
         "bot.publish.moves",
     },
     {"bot.forge", "bot.llm", "bot.publish"},
-    {"bot.service", "bot.bench"},
-    {"bot.cli", "bot.wiring", "bot.__main__", "bot.console", "bot.commands"},
+    {"bot.service"},
+    {
+        "bot.cli",
+        "bot.wiring",
+        "bot.__main__",
+        "bot.console",
+        "bot.commands",
+        "bot.cleaning",
+        "bot.doctor",
+        "bot.replaying",
+        "bot.bench",
+    },
 ]
 """Each set may import the sets before it and itself."""
 

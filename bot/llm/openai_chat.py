@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import json
 import threading
 import time
@@ -105,6 +106,21 @@ class OpenAIChat:
             f"{self._server.base_url} does not answer as a chat completions server does (it sent {sent}): "
             "check OPENAI_BASE_URL, which often ends in /v1."
         )
+
+
+def trouble(server: Server, model: str) -> str | None:
+    """What stands between here and `model`, found without spending a token; None if nothing does."""
+    with openai.OpenAI(api_key=server.api_key, base_url=server.base_url, timeout=20, max_retries=0) as client:
+        try:
+            known = [each.id for each in client.models.list()]
+        except openai.NotFoundError:
+            return None  # it answers, and keeps no list of its models
+        except openai.APIError as error:
+            return _explain(error, model, server)
+    if known and model not in known:
+        near = difflib.get_close_matches(model, known, 3, 0.3) or sorted(known)[:3]
+        return f"there is no model {model} here: set AGENT_FIX_MODEL, for instance to {', '.join(near)}"
+    return None
 
 
 def _message(message: Message) -> Any:

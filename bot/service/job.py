@@ -1,0 +1,243 @@
+"""One run, from a claimed order to what is published. All effects are steps: performed again, it takes the same way."""
+
+from __future__ import annotations
+
+import enum
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from bot import __version__
+from bot.errors import AgentFixError, OverBudget, Refused, TimedOut
+from bot.forge.local_repo import Published
+from bot.llm.budget import Meter, Price
+from bot.llm.port import Model
+from bot.publish.gate import Policy
+from bot.publish.outcomes import PRESENTATIONS
+from bot.publish.proposal import PullRequestText
+from bot.publish.verdict import BAD, Baseline, Level, baseline
+from bot.records import Delivered, RunEnded, RunStarted, StageChanged, Tested
+from bot.service.effects import RunEffects, Seconds, Steps, pausing
+from bot.service.order import Ended, Order
+from bot.service.story import ended, message, proposal
+from bot.task import Outcome
+from bot.team import trim
+from bot.team.briefs import diff
+from bot.team.delivery import Delivery
+from bot.team.evidence import Assignment
+from bot.team.loop import perform
+from bot.team.scout import scout
+from bot.team.strategies import STRATEGIES
+from bot.transcript import Transcript
+from repo_tools.checkout import Commit
+from repo_tools.index import Index
+from repo_tools.tree import Tree
+from sandbox.errors import SandboxDied, SandboxUnavailable, SetupFailed, TestsUnrunnable
+from sandbox.port import Sandbox
+from sandbox.proving import Proof, prove
+from sandbox.recipe import candidates
+
+RERUN_LIMIT = 200
+"""More baseline failures than these are not run again: that is a broken suite, not a flaky one."""
+
+
+class Stage(enum.StrEnum):
+    """Where a run stands."""
+
+    CLAIMED = "claimed"
+    CHECKED_OUT = "checked out"
+    ENVIRONMENT = "environment"
+    BASELINE = "baseline"
+    TEAM = "team"
+    VERIFIED = "verified"
+    PUBLISHED = "published"
+
+
+class Publisher(Protocol):
+    """Where a change goes. Publishing twice the same leaves one."""
+
+    def publish(self, order: Order, tree: Tree, text: PullRequestText, message: str) -> Published:
+        """A branch with the change and the pull request's text."""
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """What runs are carried out with. Made once, by the wiring."""
+
+    model: Model
+    sandbox: Sandbox
+    index: Index
+    publisher: Publisher
+    request_tokens: Callable[[str], int]
+    price: Price
+    seconds: Seconds
+    base_image: str
+    policy: Policy = field(default_factory=Policy)
+    cancel: threading.Event = field(default_factory=threading.Event)
+
+
+class Job:
+    """One run at work."""
+
+    def __init__(self, order: Order, commit: Commit, shop: Workshop, steps: Steps, transcript: Transcript) -> None:
+        self.order = order
+        self.shop = shop
+        self.tree = Tree(commit)
+        self.steps = steps
+        self.transcript = transcript
+        self.meter = Meter(order.limits, clock=lambda: transcript.seconds, price=shop.price)
+
+    def carry_out(self) -> Ended:
+        """Do it all. Every failure is an outcome, not an exception."""
+        self._begin()
+        try:
+            result = self._work()
+        except SetupFailed as error:
+            result = self._ended(Outcome.ENVIRONMENT_FAILED, f"{error}\n{trim.middle(error.log, 4000)}")
+        except (SandboxUnavailable, SandboxDied) as error:
+            result = self._ended(Outcome.ENVIRONMENT_FAILED, str(error))
+        except TestsUnrunnable as error:
+            result = self._ended(Outcome.TESTS_UNRUNNABLE, str(error))
+        except OverBudget as error:
+            result = self._ended(Outcome.OVER_BUDGET, str(error))
+        except TimedOut as error:
+            result = self._ended(Outcome.TIMED_OUT, str(error))
+        except Refused as error:
+            result = self._ended(Outcome.REFUSED, str(error))
+        except AgentFixError as error:
+            result = self._ended(Outcome.ERROR, str(error))
+        except Exception as error:  # noqa: BLE001 - the outermost edge of a run: a defect of ours is an outcome too
+            result = self._ended(Outcome.ERROR, "".join(traceback.format_exception(error)))
+        self.transcript.add(RunEnded(outcome=result.outcome, text=result.reason, spent=self.meter.by_role))
+        return result
+
+    def _begin(self) -> None:
+        order = self.order
+        note = "The model's words are a recording." if order.recording else ""
+        self.transcript.add(
+            RunStarted(
+                run=order.run,
+                task=order.task,
+                models=order.models,
+                limits=order.limits,
+                versions={"agent-fix": __version__},
+                note=note,
+            )
+        )
+        self._stage(Stage.CLAIMED)
+
+    def _work(self) -> Ended:
+        task = self.order.task
+        if not f"{task.title}{task.body}".strip():
+            raise Refused("The issue is empty: say in it what is wrong, with an example, and start again.")
+        self._stage(Stage.CHECKED_OUT, f"{task.repository} at {task.base_commit[:12]}")
+        self._stage(Stage.ENVIRONMENT)
+        proof = self._proof()
+        effects = self._effects(proof)
+        self._stage(Stage.BASELINE, trim.counts(proof.report))
+        base = self._baseline(proof, effects)
+        self._stage(Stage.TEAM, task.strategy)
+        delivery = self._delivery(base, effects)
+        self._stage(Stage.VERIFIED)
+        return self._finished(delivery)
+
+    def _proof(self) -> Proof:
+        """The first recipe that gives a test report on the base commit, and that report: it is the baseline."""
+        shop = self.shop
+        found = candidates(self.tree, base_image=shop.base_image)
+
+        def work() -> Proof:
+            return prove(shop.sandbox, self.tree, found, seconds=shop.seconds.tests)
+
+        proof = self.steps("environment and baseline", lambda: pausing(work, shop.cancel))
+        self.transcript.add(Tested.of("baseline", proof.report))
+        return proof
+
+    def _effects(self, proof: Proof) -> RunEffects:
+        shop = self.shop
+        # Found at once if it is there; built again if this run was resumed after its image was removed.
+        environment = shop.sandbox.prepare(proof.recipe, self.tree)
+        return RunEffects(
+            steps=self.steps,
+            model=shop.model,
+            sandbox=shop.sandbox,
+            environment=environment,
+            transcript=self.transcript,
+            meter=self.meter,
+            index=shop.index,
+            request_tokens=shop.request_tokens,
+            seconds=shop.seconds,
+            cancel=shop.cancel,
+        )
+
+    def _baseline(self, proof: Proof, effects: RunEffects) -> Baseline:
+        failing = tuple(sorted(proof.report.having(*BAD)))
+        if not 0 < len(failing) <= RERUN_LIMIT:
+            return baseline(proof.report)
+        return baseline(
+            proof.report, effects.test("executor", self.tree, failing, "what fails before any change, again")
+        )
+
+    def _delivery(self, base: Baseline, effects: RunEffects) -> Delivery:
+        task = self.order.task
+        seen = scout(effects.view(self.tree), task)
+        work = Assignment(task, self.tree, base, seen.hints, seen.examples, self.shop.policy)
+        delivery: Delivery = perform(STRATEGIES[task.strategy](work), effects, work.known_bad)
+        return delivery
+
+    def _finished(self, delivery: Delivery) -> Ended:
+        outcome, reason = decided(delivery)
+        best = delivery.best
+        if best is None:
+            return self._ended(outcome, reason, delivery)
+        self.transcript.add(Delivered(files=best.tree.patch.to_json(), diff=diff(best.tree, 200_000)))
+        if not self.order.publish or not PRESENTATIONS[outcome].opens_pull_request:
+            return self._ended(outcome, reason, delivery)
+        text = proposal(self.order, delivery, best, self.meter, self.transcript.path)
+        said = message(self.order, best, text)
+        published = self.steps("publish", lambda: self.shop.publisher.publish(self.order, best.tree, text, said))
+        self._stage(Stage.PUBLISHED, published.branch)
+        return self._ended(outcome, reason, delivery, published)
+
+    def _ended(
+        self, outcome: Outcome, reason: str, delivery: Delivery | None = None, published: Published | None = None
+    ) -> Ended:
+        return ended(
+            self.order,
+            outcome,
+            reason,
+            meter=self.meter,
+            transcript=self.transcript.path,
+            delivery=delivery,
+            published=published,
+        )
+
+    def _stage(self, stage: Stage, detail: str = "") -> None:
+        self.transcript.add(StageChanged(stage=stage.value, detail=detail))
+
+
+def decided(delivery: Delivery) -> tuple[Outcome, str]:  # noqa: PLR0911 - a table of outcomes
+    """The outcome that a delivery stands for, and why."""
+    best, plan = delivery.best, delivery.plan
+    if best is not None and best.verdict.level is not Level.NONE:
+        if best.sound and delivery.stop is None:
+            return Outcome.FIXED, best.change.summary if best.change else "The change is verified."
+        doubts = [*best.verdict.reasons, *(best.review.problems if best.review and not best.sound else ())]
+        if best.challenge is not None and best.refuted:
+            doubts.append(f"A counterexample was found: {best.challenge.counterexample}")
+        if delivery.stop is not None:
+            doubts.append(str(delivery.stop))
+        return Outcome.DRAFT, "\n".join(doubts) or "The tester was not convinced."
+    if delivery.ended == "declined" and plan is not None:
+        outcome = Outcome.NO_CHANGE_NEEDED if plan.decision == "no_change_needed" else Outcome.NOT_REPRODUCED
+        return outcome, f"{plan.diagnosis}\n{plan.evidence}".strip()
+    if isinstance(delivery.stop, OverBudget):
+        return Outcome.OVER_BUDGET, str(delivery.stop)
+    if isinstance(delivery.stop, TimedOut):
+        return Outcome.TIMED_OUT, str(delivery.stop)
+    if best is not None and any(one.startswith("The change may not be published") for one in best.verdict.reasons):
+        return Outcome.REFUSED, "\n".join(best.verdict.reasons)
+    reasons = list(best.verdict.reasons) if best is not None else ["No role changed anything."]
+    return Outcome.GAVE_UP, "\n".join([*reasons, *([str(delivery.stop)] if delivery.stop else [])])

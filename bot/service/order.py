@@ -1,0 +1,68 @@
+"""What a run is asked to do, as it is stored with it."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from bot.llm.budget import Limits
+from bot.publish.names import slug
+from bot.task import Outcome, Task
+
+
+class Order(BaseModel):
+    """One run: where its repository is, what the task is and what it may spend."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run: str
+    task: Task
+    repository: Path
+    """The checkout, or a mirror, that holds the base commit."""
+    limits: Limits
+    models: dict[str, str]
+    started: datetime
+    recording: Path | None = None
+    """A transcript that plays the model, in demonstrations and replays."""
+    publish: bool = True
+    """False in a replay: the change is compared, not published."""
+
+
+class Ended(BaseModel):
+    """How a run ended; what `--json` prints."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run: str
+    outcome: Outcome
+    reason: str
+    branch: str = ""
+    commit: str = ""
+    pull_request: Path | None = None
+    transcript: Path | None = None
+    files: tuple[str, ...] = ()
+    fixed_tests: tuple[str, ...] = ()
+    new_tests: tuple[str, ...] = ()
+    rounds: int = 0
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    usd: float | None = None
+    seconds: float = 0.0
+    seconds_model: float = 0.0
+    seconds_sandbox: float = 0.0
+
+
+def new_run(title: str) -> str:
+    """A name for a run: sortable by time, readable, unique."""
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    return f"{stamp}-{slug(title)[:32].strip('-')}-{secrets.token_hex(2)}"
+
+
+def is_run(name: str) -> bool:
+    """Whether `name` has the form that `new_run` gives; such a name is safe as a folder's."""
+    return re.fullmatch(r"\d{8}-\d{6}-[a-z0-9-]*", name) is not None

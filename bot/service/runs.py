@@ -1,0 +1,122 @@
+"""Where runs are kept: one folder each, with the order, the steps' database, the transcript and the result."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from bot.errors import BadInput
+from bot.service.order import Ended, Order, is_run
+
+T = TypeVar("T", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The files of one run."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The run's name."""
+        return self.path.name
+
+    @property
+    def transcript(self) -> Path:
+        """The record of everything that happened."""
+        return self.path / "transcript.jsonl"
+
+    @property
+    def database(self) -> str:
+        """The address of the steps' database, SQLAlchemy's way of writing it."""
+        return f"sqlite:///{self.path / 'steps.sqlite'}"
+
+    @property
+    def pull_request(self) -> Path:
+        """The pull request's title and body, if there is one."""
+        return self.path / "pull-request.md"
+
+    @property
+    def done(self) -> bool:
+        """Whether the run has ended."""
+        return (self.path / "result.json").exists()
+
+    def order(self) -> Order:
+        """What was asked. Raises `BadInput` if it cannot be read."""
+        return _read(self.path / "order.json", Order)
+
+    def result(self) -> Ended:
+        """How it ended. Raises `BadInput` if it cannot be read."""
+        return _read(self.path / "result.json", Ended)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the run for this process. Raises `BadInput` if another one holds it: two would write one database."""
+        file = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+        except BlockingIOError:
+            raise BadInput(f"The run {self.name} is still at work in another process.") from None
+        finally:
+            os.close(file)
+
+    def keep(self, result: Ended) -> None:
+        """Store how the run ended."""
+        write_whole(self.path / "result.json", result.model_dump_json(indent=1))
+
+
+def begin(state: Path, order: Order) -> RunFolder:
+    """A folder for a new run, with its order in it."""
+    path = state / "runs" / order.run
+    path.mkdir(parents=True, mode=0o700)
+    write_whole(path / "order.json", order.model_dump_json(indent=1))
+    return RunFolder(path)
+
+
+def all_runs(state: Path) -> list[RunFolder]:
+    """Every run, oldest first."""
+    folder = state / "runs"
+    found = folder.iterdir() if folder.is_dir() else iter(())
+    return [RunFolder(path) for path in sorted(found) if is_run(path.name) and (path / "order.json").exists()]
+
+
+def find(state: Path, name: str | None, *, unfinished: bool = False) -> RunFolder:
+    """The run of that name or beginning, or the newest. Raises `BadInput` that lists what there is."""
+    runs = [run for run in all_runs(state) if not (unfinished and run.done)]
+    matching = [
+        run for run in runs if name is None or run.name == name or run.name.startswith(name) or name in run.name
+    ]
+    exact = [run for run in matching if run.name == name]
+    if exact or (name is None and matching):
+        return (exact or matching)[-1]
+    if len(matching) == 1:
+        return matching[0]
+    kind = "unfinished run" if unfinished else "run"
+    known = "\n".join(f"  {run.name}" for run in (matching or runs)[-10:]) or "  (none)"
+    raise BadInput(
+        f"There is {'more than one' if matching else 'no'} {kind} {name or ''}. The newest:\n{known}".strip()
+    )
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is either whole or not there."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, "utf-8")
+    temporary.replace(path)
+
+
+def _read(path: Path, model: type[T]) -> T:
+    try:
+        return model.model_validate(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, ValidationError) as error:
+        raise BadInput(f"{path} cannot be read as what it should be ({error}); the run cannot be used.") from None

@@ -1,0 +1,122 @@
+"""From what a run found to what is told of it: the pull request's text, and the result that is kept."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from bot.forge.local_repo import Published
+from bot.llm.budget import Meter
+from bot.publish.proposal import Changed, PullRequestText, Story, propose
+from bot.records import CommandRun, Record, Tested
+from bot.service.order import Ended, Order
+from bot.task import Outcome
+from bot.team.delivery import Attempt, Delivery
+from bot.transcript import read
+from bot.transcript_summary import condensed
+from repo_tools.tree import Tree
+
+TRANSCRIPT_CHARS = 40_000
+
+
+def proposal(order: Order, delivery: Delivery, best: Attempt, meter: Meter, transcript: Path) -> PullRequestText:
+    """The pull request's text."""
+    return propose(story(order, delivery, best, meter, transcript))
+
+
+def story(order: Order, delivery: Delivery, best: Attempt, meter: Meter, transcript: Path) -> Story:
+    """Everything that a maintainer is told of a change."""
+    plan, change, review = delivery.plan, best.change, best.review
+    doubts = [*(plan.doubts if plan else ()), *(change.doubts if change else ())]
+    if review is not None and review.verdict == "failed":
+        doubts += review.problems
+    if best.challenge is not None:
+        doubts += [*best.challenge.doubts, *([best.challenge.counterexample] if best.refuted else [])]
+        doubts += [f"A reader finds that the issue does not need this: {part}" for part in best.challenge.unneeded]
+    return Story(
+        task=order.task,
+        verdict=best.verdict,
+        strategy=order.task.strategy,
+        title=change.title if change else order.task.title,
+        diagnosis=plan.diagnosis if plan else "",
+        changes=change.summary if change else "",
+        files=changed_files(best.tree),
+        plan=tuple(f"{task.title}: {task.change}" for task in plan.subtasks) if plan else (),
+        doubts=tuple(doubts),
+        measured=best.measured,
+        notes=notes(order, delivery),
+        spent=meter.by_role,
+        models=order.models,
+        minutes=meter.seconds / 60,
+        transcript=condensed(read(transcript), TRANSCRIPT_CHARS),
+    )
+
+
+def message(order: Order, best: Attempt, text: PullRequestText) -> str:
+    """The commit's message: what the change does, and which issue it is for."""
+    about = f"\n\n{best.change.summary}" if best.change else ""
+    link = f"\n\nFor #{order.task.number}" if order.task.number else ""
+    return f"{text.title}{about}{link}\n"
+
+
+def notes(order: Order, delivery: Delivery) -> tuple[str, ...]:
+    """What happened around the change, each a sentence."""
+    said = []
+    if order.recording is not None:
+        said.append("The model's words in this run are a recording, played back.")
+    if delivery.stop is not None:
+        said.append(f"The run was stopped before it was done: {delivery.stop}")
+    return tuple(said)
+
+
+def changed_files(tree: Tree) -> tuple[Changed, ...]:
+    """The files of a change with their sizes."""
+    base, found = tree.base.entries(), []
+    for path, state in sorted(tree.patch.files.items()):
+        old = tree.base.read(path) if path in base else b""
+        new = state.data if state is not None else b""
+        lines = difflib.ndiff(old.decode("latin-1").splitlines(), new.decode("latin-1").splitlines())
+        marks = [line[0] for line in lines]
+        kind = "deleted" if state is None else "changed" if path in base else "new"
+        found.append(Changed(path, marks.count("+"), marks.count("-"), kind))
+    return tuple(found)
+
+
+def ended(
+    order: Order,
+    outcome: Outcome,
+    reason: str,
+    *,
+    meter: Meter,
+    transcript: Path,
+    delivery: Delivery | None = None,
+    published: Published | None = None,
+) -> Ended:
+    """The result of a run as it is kept and printed."""
+    best = delivery.best if delivery else None
+    total = meter.total
+    return Ended(
+        run=order.run,
+        outcome=outcome,
+        reason=reason,
+        branch=published.branch if published else "",
+        commit=published.commit if published else "",
+        pull_request=published.text if published else None,
+        transcript=transcript,
+        files=tuple(sorted(best.tree.patch.files)) if best else (),
+        fixed_tests=best.verdict.repaired if best else (),
+        new_tests=tuple(test.id for test in best.verdict.own) if best else (),
+        rounds=len(delivery.attempts) if delivery else 0,
+        calls=total.calls,
+        tokens_in=total.input,
+        tokens_out=total.output,
+        usd=None if total.unpriced else total.usd,
+        seconds=meter.seconds,
+        seconds_model=total.seconds,
+        seconds_sandbox=sandbox_seconds(read(transcript)),
+    )
+
+
+def sandbox_seconds(records: tuple[Record, ...]) -> float:
+    """How long the commands and tests of a run took."""
+    return sum(record.seconds for record in records if isinstance(record, Tested | CommandRun))

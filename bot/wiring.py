@@ -1,0 +1,159 @@
+"""Which adapter stands behind which port: made from the settings, for one process."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.errors import BadInput
+from bot.forge.local_repo import LocalRepo, Published
+from bot.llm.openai_chat import OpenAIChat, Server
+from bot.llm.port import Model, Usage
+from bot.llm.prices import price
+from bot.llm.react_text import TextTools
+from bot.llm.recorded import Compare, Recorded
+from bot.prompts import render
+from bot.publish.proposal import PullRequestText
+from bot.records import Record
+from bot.secrets_mask import Mask
+from bot.service.effects import Seconds, Steps
+from bot.service.job import Job, Workshop
+from bot.service.order import Ended, Order
+from bot.service.runs import RunFolder
+from bot.settings import Settings
+from bot.transcript import Transcript
+from repo_tools.checkout import open_local
+from repo_tools.index import Index
+from repo_tools.tree import Tree
+from sandbox.docker_engine import DockerSandbox, sweep
+from sandbox.settings import SandboxSettings
+
+ROLES = ("analyst", "coder", "tester", "single")
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A `bot.service.job.Publisher` for a local checkout."""
+
+    repo: LocalRepo
+
+    def publish(self, order: Order, tree: Tree, text: PullRequestText, message: str) -> Published:
+        """A branch in the checkout's repository, and the text in the run's folder."""
+        return self.repo.publish(
+            tree, branch=text.branch, title=text.title, body=text.body, message=message, at=order.started
+        )
+
+
+class Stop:
+    """A wish that all work of a run end: seen by what asks, and told to what cannot."""
+
+    def __init__(self) -> None:
+        self.event = threading.Event()
+        self._told: list[Callable[[], None]] = []
+
+    def tell(self, listener: Callable[[], None]) -> None:
+        """Call `listener` when the wish comes."""
+        self._told.append(listener)
+
+    def __call__(self, *_: object) -> None:
+        """Express the wish; also as a signal's handler."""
+        self.event.set()
+        for listener in self._told:
+            listener()
+
+
+def sandbox_settings(settings: Settings, run: str, repository: str) -> SandboxSettings:
+    """What the engine is told for one run; packages that set-up downloads are kept apart for each repository."""
+    return SandboxSettings(
+        state=settings.state_dir / "images",
+        run_id=run,
+        base_image=settings.base_image,
+        runtime=settings.runtime,
+        ca_bundle=settings.ca_bundle,
+        setup_env=settings.setup_env,
+        cache=hashlib.sha256(repository.encode()).hexdigest()[:16],
+        setup_seconds=settings.setup_seconds,
+        memory=settings.memory,
+        cpus=settings.cpus,
+        processes=settings.pids,
+    )
+
+
+def server(settings: Settings) -> Server:
+    """Where the models are."""
+    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
+    return Server(settings.openai_base_url, key, settings.request_seconds, settings.retries)
+
+
+def model(settings: Settings, order: Order, cancel: threading.Event) -> Model:
+    """The model that plays the roles of `order`: a recording if it names one."""
+    if order.recording is not None:
+        return Recorded.of_transcript(order.recording, Compare.STRICT if not order.publish else Compare.CALLS)
+    chat = OpenAIChat(server(settings), lambda role: order.models.get(role, settings.model), cancel)
+    return TextTools(chat, lambda tools: render("text_tools", {"tools": tools})) if settings.tools == "text" else chat
+
+
+def models(settings: Settings) -> dict[str, str]:
+    """Role -> name of its model."""
+    return {role: settings.model_for(role) for role in ROLES}
+
+
+def carry_out(
+    order: Order,
+    steps: Steps,
+    *,
+    settings: Settings,
+    folder: RunFolder,
+    stop: Stop,
+    watch: Callable[[Record], None] | None,
+) -> Ended:
+    """One run on this machine, with the adapters that the settings name; its result is kept in its folder."""
+    mask = Mask(settings.secrets)
+    seconds = Seconds(settings.test_seconds, settings.command_seconds)
+    told = sandbox_settings(settings, order.run, str(order.repository))
+    sweep(told, run_id=order.run)  # what a crash of this very run left, and what nobody waits for any more
+    containers = DockerSandbox(told)
+    stop.tell(containers.stop)
+    with (
+        open_local(order.repository) as repository,
+        Transcript.resume(folder.transcript, mask, watch=watch) as transcript,
+    ):
+        shop = Workshop(
+            model=model(settings, order, stop.event),
+            sandbox=containers,
+            index=Index.open(settings.state_dir / "index"),
+            publisher=Folder(LocalRepo(repository, folder.path)),
+            request_tokens=settings.request_tokens_for,
+            price=functools.partial(_price, order),
+            seconds=seconds,
+            base_image=settings.base_image,
+            cancel=stop.event,
+        )
+        commit = repository.resolve(order.task.base_commit)
+        ended = Job(order, commit, shop, steps, transcript).carry_out()
+    folder.keep(ended)
+    return ended
+
+
+def _price(order: Order, role: str, usage: Usage) -> float | None:
+    return price(order.models.get(role, ""), usage)
+
+
+def issue_text(file: Path | None, title: str | None, body: str | None) -> tuple[str, str]:
+    """Title and body: from a file (title on its first line), or as given. Raises `BadInput`."""
+    if file is not None and title is None:
+        try:
+            text = file.read_text("utf-8", errors="replace")
+        except OSError as error:
+            raise BadInput(f"{file} cannot be read: {error.strerror}. Name a text file that holds the issue.") from None
+        first, _, rest = text.strip().partition("\n")
+        return first.lstrip("# ").strip(), rest.strip()
+    if title is None:
+        raise BadInput("There is no issue: give --issue-file FILE, or --title and --body.")
+    if file is not None:
+        raise BadInput("Give either --issue-file or --title and --body, not both.")
+    return title.strip(), (body or "").strip()
