@@ -1,0 +1,109 @@
+"""A server that plays a recorded conversation back over HTTP and counts what it is asked."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from bot.llm.budget import steady
+from bot.llm.port import Completion
+from bot.records import Completed
+from bot.transcript import read, requests
+
+Key = tuple[str, str, int]
+
+
+@dataclass
+class Playback:
+    """`asked` counts the requests by (system prompt, brief, answers so far); `before` is called with each one."""
+
+    answers: dict[Key, Completion]
+    before: Callable[[int], None] = lambda number: None
+    asked: Counter[Key] = field(default_factory=Counter)
+    answered: Counter[Key] = field(default_factory=Counter)
+    url: str = ""
+
+    def answer(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The recorded completion for a request, as OpenAI writes it."""
+        key = key_of(body["messages"])
+        self.asked[key] += 1
+        self.before(sum(self.asked.values()))
+        completion = self.answers[key]
+        calls = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in completion.tool_calls
+        ]
+        message = {"role": "assistant", "content": completion.text, "refusal": None, "tool_calls": calls or None}
+        usage = {"prompt_tokens": completion.usage.input, "completion_tokens": completion.usage.output}
+        usage["total_tokens"] = sum(usage.values())
+        return {
+            "id": "c",
+            "object": "chat.completion",
+            "created": 1,
+            "model": completion.model,
+            "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}],
+            "usage": usage,
+        }
+
+
+def key_of(messages: list[dict[str, Any]]) -> Key:
+    """What tells a request from others, whatever tools said in it."""
+    texts = [str(message.get("content")) for message in messages[:2]]
+    return texts[0], steady(texts[1]), sum(message["role"] == "assistant" for message in messages)
+
+
+@contextmanager
+def playback(recording: Path) -> Iterator[Playback]:
+    """Serves the completions of a transcript on a free port of this machine."""
+    records = read(recording)
+    asked = requests(records)
+    answers = {
+        key_of([{"role": one.role, "content": one.content} for one in asked[each.agent, each.index].messages]): (
+            each.completion
+        )
+        for each in records
+        if isinstance(each, Completed)
+    }
+    state = Playback(answers)
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), _handler(state))
+    httpd.daemon_threads = True
+    state.url = f"http://127.0.0.1:{httpd.server_port}/v1"
+    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield state
+    finally:
+        httpd.shutdown()
+        thread.join()
+        httpd.server_close()
+
+
+def _handler(state: Playback) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *args: object) -> None:
+            return
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            data = json.dumps(state.answer(body)).encode()
+            try:
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+                self.wfile.flush()
+            except OSError:
+                return  # the client was killed meanwhile
+            state.answered[key_of(body["messages"])] += 1
+
+    return Handler
