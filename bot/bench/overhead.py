@@ -35,9 +35,8 @@ def main() -> None:
         seconds = time.monotonic() - start
         rest.append(seconds - ended.seconds_sandbox)
         print(f"{seconds:8.2f} {ended.seconds_sandbox:8.2f} {rest[-1]:8.2f}")
-    print(
-        f"the rest: {statistics.median(rest):.2f} s in the middle, {statistics.median(rest) / LIMIT_SECONDS:.2f} of its limit"
-    )
+    middle = statistics.median(rest)
+    print(f"the rest: {middle:.2f} s in the middle, {middle / LIMIT_SECONDS:.2f} of its limit")
 
 
 if __name__ == "__main__":
