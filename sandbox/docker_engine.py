@@ -18,6 +18,7 @@ from sandbox.container import RUN_LABEL, UNTIL_LABEL, Execution, Rights, contain
 from sandbox.errors import SandboxStopped
 from sandbox.images import Images
 from sandbox.port import Environment, Recipe, Result, Snapshot, TestReport
+from sandbox.runners.base import Asked
 from sandbox.settings import SandboxSettings
 
 
@@ -41,9 +42,9 @@ class DockerSandbox:
         self, environment: Environment, snapshot: Snapshot, *, selection: Iterable[str] = (), seconds: float
     ) -> TestReport:
         """See `Sandbox.test`. Raises `ValueError` for a selection that no test can have for a name."""
-        run = report.TestRun(environment.recipe, frozenset(snapshot.entries()), tuple(selection))
-        result, files = self._check(environment, snapshot, run.command, seconds, run)
-        return run.report(result, files)
+        asked = Asked(environment.recipe, frozenset(snapshot.entries()), tuple(selection))
+        command = report.reporter(environment.recipe).command(asked)
+        return report.report(asked, *self._check(environment, snapshot, command, seconds, asked))
 
     def close(self) -> None:
         """Let go of the connections to the engine. Nothing is left in it: every command cleans up after itself."""
@@ -68,7 +69,7 @@ class DockerSandbox:
         snapshot: Snapshot,
         command: str,
         seconds: float,
-        run: report.TestRun | None,
+        asked: Asked | None,
     ) -> tuple[Result, dict[str, bytes] | str]:
         """Run a command; for a test run also give the report's files, or the reason why they cannot be had."""
         if self._stop.is_set():
@@ -76,10 +77,10 @@ class DockerSandbox:
         with engine_errors():
             changes = difference(self._images.tree(environment.id), snapshot.entries())
             new = container(self._client, self._settings, environment.id, seconds=seconds, rights=Rights())
-            with inputs(environment.recipe, snapshot, changes, command, run) as archive, new as target:
+            with inputs(environment.recipe, snapshot, changes, command, asked) as archive, new as target:
                 put(target, archive)
                 result = Execution(self._client, target, self._settings, self._stop).run(seconds)
-                if run is None:
+                if asked is None:
                     return result, {}
                 try:
                     return result, fetch(target, scripts.CONTAINER.out, self._settings.report)
@@ -94,7 +95,7 @@ def connect(settings: SandboxSettings) -> docker.DockerClient:
 
 @contextlib.contextmanager
 def inputs(
-    recipe: Recipe, snapshot: Snapshot, changes: Difference, command: str, run: report.TestRun | None
+    recipe: Recipe, snapshot: Snapshot, changes: Difference, command: str, asked: Asked | None
 ) -> Iterator[Archive]:
     """Everything that is put into a container before it starts."""
     places = scripts.CONTAINER
@@ -105,7 +106,7 @@ def inputs(
         archive.add("agent-fix/in/start", scripts.start(recipe, places).encode())
         archive.add("agent-fix/in/deleted", b"".join(path.encode(*NAMES) + b"\0" for path in changes.delete))
         archive.add("agent-fix/in/command", (text + command + "\n").encode(*NAMES))
-        for name, data in run.reporter.files(run).items() if run else ():
+        for name, data in report.reporter(recipe).files(asked).items() if asked else ():
             archive.add(f"agent-fix/in/lib/{name}", data)
         archive.add_tree("repo", snapshot, changes.put)
         yield archive

@@ -85,10 +85,9 @@ class Images:
         name = f"{kind}:{key}"
         with self._lock(name):
             used(self._settings, name)
-            try:
+            with contextlib.suppress(docker.errors.ImageNotFound):
                 return str(self._client.images.get(name).id), False
-            except docker.errors.ImageNotFound:
-                return build(name), True
+            return build(name), True
 
     @contextlib.contextmanager
     def _lock(self, name: str) -> Iterator[None]:

@@ -101,11 +101,10 @@ def test_files_may_be_named_from_the_root_or_the_working_folder(
     ("changes", "selection"),
     [
         ({"tests/test_add.py": None, "tests/empty.txt": ""}, []),
-        ({"tests/test_add.py": "def test_a(): pass\ndef test_b():\n    import os; os.abort()\n"}, []),
         ({"tests/conftest.py": "raise SystemExit(0)\n"}, []),
         ({"tests/conftest.py": "import nothing_of_this_name\n"}, []),
         ({}, ["tests/test_add.py::test_of_no_such_name"]),
-        ({"tests/test_add.py": "import time\ndef test_a(): time.sleep(60)\n"}, []),
+        ({"tests/test_add.py": "import time\ntime.sleep(60)\n"}, []),
     ],
 )
 def test_a_runner_that_did_not_do_its_work_is_no_pass(
@@ -114,6 +113,23 @@ def test_a_runner_that_did_not_do_its_work_is_no_pass(
     report = sandbox.test(environment, PROJECT.but(**changes), selection=selection, seconds=5)
     assert report.tests == {"python -m pytest": ERROR}
     assert report.messages["python -m pytest"]
+    assert not report.good
+
+
+@pytest.mark.parametrize("end", ["__import__('os').abort()", "__import__('time').sleep(60)"])
+def test_of_a_run_without_its_own_end_what_came_before_is_known(
+    end: str, sandbox: DockerSandbox, environment: Environment
+) -> None:
+    tests = f"def test_a(): pass\ndef test_b(): assert 0, 'seen'\ndef test_c(): {end}\ndef test_d(): pass\n"
+    report = sandbox.test(environment, PROJECT.but(**{"tests/test_add.py": tests}), seconds=4)
+    assert report.tests == {
+        "python -m pytest": ERROR,
+        "tests/test_add.py::test_a": PASSED,
+        "tests/test_add.py::test_b": FAILED,
+        "tests/test_add.py::test_c": ERROR,
+    }
+    assert "running when the run ended" in report.messages["tests/test_add.py::test_c"]
+    assert "seen" in report.messages["tests/test_add.py::test_b"]
     assert not report.good
 
 

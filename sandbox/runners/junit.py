@@ -11,12 +11,9 @@ from defusedxml.ElementTree import DefusedXMLParser
 from junitparser import Error, Failure, JUnitXml, JUnitXmlError, Properties, Skipped, TestCase, TestSuite
 
 from sandbox.port import TestOutcome
+from sandbox.runners.base import Unreadable
 
 DEEPEST = 40
-
-
-class Unreadable(ValueError):
-    """A test report that is not of its format."""
 
 
 @dataclass(frozen=True)
@@ -76,24 +73,18 @@ def _cases(suite: TestSuite, above: tuple[str, ...]) -> Iterator[Case]:
 
 
 def _case(case: TestCase, suites: tuple[str, ...]) -> Case:
-    outcome, messages = TestOutcome.PASSED, []
-    for result in case.result:
-        outcome = worse(outcome, _OUTCOMES[type(result)])
-        messages.append("\n".join(part for part in (result.message, result.text) if part))
+    results = {_OUTCOMES[type(result)]: result for result in case.result}
+    outcome = next((outcome for outcome in _OUTCOMES.values() if outcome in results), TestOutcome.PASSED)
+    messages = ["\n".join(filter(None, (result.message, result.text))) for result in results.values()]
+    message = "\n".join(filter(None, messages)) or "\n".join(filter(None, (case.system_out, case.system_err)))
     listed = next(case.iterchildren(Properties), ())  # type: ignore[no-untyped-call]
     properties = {item.name or "": item.value or "" for item in listed}
     file = case._elem.get("file") or ""
-    return Case(case.name or "", case.classname or "", file, suites, properties, outcome, "\n".join(messages))
+    return Case(case.name or "", case.classname or "", file, suites, properties, outcome, message)
 
 
-_OUTCOMES: dict[type, TestOutcome] = {
-    Failure: TestOutcome.FAILED,
+_OUTCOMES: dict[type, TestOutcome] = {  # the worst first
     Error: TestOutcome.ERROR,
+    Failure: TestOutcome.FAILED,
     Skipped: TestOutcome.SKIPPED,
 }
-
-
-def worse(one: TestOutcome, other: TestOutcome) -> TestOutcome:
-    """What to say of a test that is reported twice, as for its call and its tear-down."""
-    order = [TestOutcome.ERROR, TestOutcome.FAILED, TestOutcome.SKIPPED, TestOutcome.PASSED]
-    return min(one, other, key=order.index)

@@ -1,0 +1,188 @@
+"""One small project for each runner whose results are read: tests that pass, fail, are skipped, cannot be loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sandbox.port import Recipe
+from sandbox.settings import SandboxSettings
+
+
+@dataclass(frozen=True)
+class Project:
+    """Its files, and its recipe."""
+
+    files: dict[str, str]
+    recipe: Recipe
+    selections: tuple[tuple[str, ...], ...] = field(default=())
+    """What else to run: each as a run of its own."""
+
+
+def _recipe(**values: object) -> Recipe:
+    return Recipe(**{"base_image": SandboxSettings.base_image, "setup": (), **values})  # type: ignore[arg-type]
+
+
+PROJECTS = {
+    "node": Project(
+        {
+            "package.json": '{"name": "x", "version": "1.0.0"}',
+            "test/a.test.js": (
+                "const test = require('node:test'); const assert = require('node:assert');\n"
+                "const { describe, it } = test;\n"
+                "test('passes', () => {});\n"
+                "test('fails # at > odd', () => { assert.strictEqual(1, 2); });\n"
+                "test('is skipped', { skip: 'why' }, () => {});\n"
+                "test('is to do', { todo: true }, () => { assert.ok(false); });\n"
+                "describe('suite', () => {\n"
+                "  it('inner', () => {});\n"
+                "  it('inner that fails', () => { throw new Error('two\\nlines'); });\n"
+                "  describe('deep', () => { it('deeper', () => {}); });\n"
+                "});\n"
+            ),
+            "test/b.test.js": "require('node:test')('passes', () => {});\n",
+            "test/broken.test.js": "require('./nothing-here');\n",
+        },
+        _recipe(packages=("nodejs",), test_command="node --test", reporter="node", tests=("test/",)),
+        (("test/b.test.js::passes",), ("test/b.test.js",)),
+    ),
+    "tap": Project(
+        {
+            "run.sh": (
+                "echo 'TAP version 13'\necho '1..5'\necho 'ok 1 - plain'\necho 'not ok 2 - fails'\n"
+                "echo '  ---'\necho '  message: seen'\necho '  ...'\necho 'ok 3 - left # SKIP no reason'\n"
+                "echo 'not ok 4 later # TODO soon'\necho 'ok 5'\nfor name; do echo \"ok 6 - $name\"; done\nexit 1\n"
+            )
+        },
+        _recipe(test_command="sh run.sh", reporter="tap"),
+        (("a $(b)",),),
+    ),
+    "go": Project(
+        {
+            "go.mod": "module example.org/sums\n\ngo 1.19\n",
+            "sums.go": "package sums\n\nfunc Add(a, b int) int { return a - b }\n",
+            "sums_test.go": (
+                'package sums\n\nimport "testing"\n\n'
+                'func TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal("wrong sum")\n\t}\n}\n'
+                'func TestZero(t *testing.T) {\n\tfor _, name := range []string{"a b", "c/d"} {\n'
+                "\t\tt.Run(name, func(t *testing.T) {})\n\t}\n}\n"
+                'func TestSkip(t *testing.T) { t.Skip("later") }\n'
+            ),
+            "broken/broken_test.go": 'package broken\n\nimport "testing"\n\nfunc TestA(t *testing.T) { nothing() }\n',
+            "crash/crash_test.go": (
+                'package crash\n\nimport (\n\t"os"\n\t"testing"\n)\n\nfunc TestA(t *testing.T) { os.Exit(3) }\n'
+            ),
+            "empty/empty.go": "package empty\n",
+        },
+        _recipe(packages=("golang-go",), test_command="go test", reporter="go", tests=("./...",)),
+        (("example.org/sums::TestZero/a_b", "example.org/sums::TestSkip"), ("broken/broken_test.go",)),
+    ),
+    "cargo": Project(
+        {
+            "Cargo.toml": '[package]\nname = "sums"\nversion = "0.1.0"\nedition = "2021"\n',
+            "src/lib.rs": (
+                "/// ```\n/// assert_eq!(sums::add(1, 0), 1);\n/// ```\npub fn add(a: i32, b: i32) -> i32 { a - b }\n"
+                "#[cfg(test)]\nmod tests {\n    use super::add;\n"
+                "    #[test]\n    fn zero() { assert_eq!(add(1, 0), 1); }\n"
+                '    #[test]\n    fn sum() { println!("seen"); assert_eq!(add(1, 2), 3); }\n'
+                "    #[test]\n    #[ignore]\n    fn later() {}\n"
+                "    #[test]\n    #[should_panic]\n    fn panics() { panic!() }\n}\n"
+            ),
+            "tests/whole.rs": "#[test]\nfn zero() { assert_eq!(sums::add(1, 0), 1); }\n",
+        },
+        _recipe(packages=("cargo",), test_command="cargo test --offline", reporter="cargo"),
+        (("src/lib.rs::tests::zero",), ("tests/whole.rs",)),
+    ),
+    "ctest": Project(
+        {
+            "CMakeLists.txt": (
+                "cmake_minimum_required(VERSION 3.21)\nproject(sums NONE)\nenable_testing()\n"
+                'add_test(NAME passes COMMAND true)\nadd_test(NAME "fails+(1)" COMMAND sh -c "echo seen; false")\n'
+                'add_test(NAME left COMMAND sh -c "exit 77")\n'
+                "set_tests_properties(left PROPERTIES SKIP_RETURN_CODE 77)\n"
+            )
+        },
+        _recipe(
+            packages=("cmake", "make"),
+            setup=("cmake -S . -B build",),
+            test_command="ctest --test-dir build",
+            reporter="ctest",
+        ),
+        (("fails+(1)",),),
+    ),
+    "rspec": Project(
+        {
+            "spec/sums_spec.rb": (
+                "describe 'Sums' do\n  it('adds') { expect(1 - 2).to eq 3 }\n  it('keeps zero') { expect(1).to eq 1 }\n"
+                "  it 'is to come'\n  context \"when $(odd)\" do\n    it('is \"fine\"') { }\n  end\nend\n"
+            ),
+            "spec/other_spec.rb": "describe('Other') { it('passes') {} }\n",
+            "broken/broken_spec.rb": "require 'nothing_here'\n",
+        },
+        _recipe(packages=("ruby-rspec",), test_command="rspec", reporter="rspec", tests=("spec",)),
+        (('spec/sums_spec.rb::Sums when $(odd) is "fine"',), ("broken/broken_spec.rb",)),
+    ),
+    "minitest": Project(
+        {
+            "Rakefile": "require 'rake/testtask'\nRake::TestTask.new { |t| t.pattern = 'test/*_test.rb' }\n",
+            "test/sums_test.rb": (
+                "require 'minitest/autorun'\nclass SumsTest < Minitest::Test\n"
+                "  def test_add; assert_equal 3, 1 - 2; end\n"
+                "  def test_zero; assert true; end\n  def test_error; raise 'seen'; end\n"
+                "  def test_later; skip 'why'; end\nend\n"
+            ),
+        },
+        _recipe(packages=("rake", "ruby-minitest"), test_command="rake test", reporter="minitest"),
+        (("SumsTest#test_zero",),),
+    ),
+    "phpunit": Project(
+        {
+            "tests/SumsTest.php": (
+                "<?php\nnamespace Tests;\nuse PHPUnit\\Framework\\TestCase;\nclass SumsTest extends TestCase {\n"
+                "  public function testAdd() { $this->assertSame(3, 1 - 2); }\n"
+                "  public function testZero() { $this->assertTrue(true); }\n"
+                "  public function testLater() { $this->markTestSkipped('why'); }\n"
+                "  public function testError() { throw new \\Exception('seen'); }\n"
+                "  /** @dataProvider pairs */\n  public function testPair($a) { $this->assertNotNull($a); }\n"
+                "  public static function pairs() { return [['x'], 'named (set)' => ['y']]; }\n}\n"
+            ),
+            "tests/OtherTest.php": (
+                "<?php\nclass OtherTest extends PHPUnit\\Framework\\TestCase {\n"
+                "  public function testPasses() { $this->assertTrue(true); }\n}\n"
+            ),
+        },
+        _recipe(packages=("phpunit",), test_command="phpunit", reporter="phpunit", tests=("tests",)),
+        (('Tests\\SumsTest::testPair with data set "named (set)"',), ("tests/OtherTest.php",)),
+    ),
+    **{
+        name: Project(
+            {
+                "package.json": '{"name": "x", "version": "1.0.0"}',
+                "test/a.test.js": (
+                    f"{start}describe('suite (a)', () => {{\n  it('passes', () => {{}});\n"
+                    "  it('fails $(b)', () => { throw new Error('seen'); });\n  it.skip('is skipped', () => {});\n});\n"
+                    "it('alone', () => {});\n"
+                ),
+                "test/b.test.js": f"{start}it('alone', () => {{}});\n",
+                "broken/broken.test.js": f"{start}import './nothing-here.js';\n"
+                if name == "vitest"
+                else "require('./no');\n",
+            },
+            _recipe(
+                packages=("nodejs", "npm"),
+                setup=(f"npm install --no-audit --no-fund --loglevel=error {package}",),
+                test_command=command,
+                reporter=name,
+                tests=tests,
+            ),
+            (
+                ("test/a.test.js::" + join.join(["suite (a)", "fails $(b)"]),),
+                ("test/b.test.js", "broken/broken.test.js"),
+            ),
+        )
+        for name, package, command, tests, start, join in (
+            ("jest", "jest@29", "npx jest", ("test",), "", " "),
+            ("mocha", "mocha@10", "npx mocha", ("test/*.js",), "", " "),
+            ("vitest", "vitest@1", "npx vitest run", ("test",), "import { describe, it } from 'vitest';\n", " "),
+        )
+    },
+}

@@ -1,0 +1,55 @@
+"""Runs the projects of `projects.py` in sandboxes and keeps what their runners left.
+
+`python -m tests.data.runners.record [NAME...]`
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import ssl
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from sandbox import report
+from sandbox.docker_engine import DockerSandbox
+from sandbox.port import Result
+from sandbox.runners.base import Asked
+from sandbox.settings import SandboxSettings
+from tests.data.runners.projects import PROJECTS, Project
+from tests.sandbox.snapshots import Files
+
+HERE = Path(__file__).parent
+
+
+def main(names: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as state:
+        certificates = ssl.get_default_verify_paths().cafile
+        settings = SandboxSettings(Path(state), "record", ca_bundle=Path(certificates) if certificates else None)
+        with contextlib.closing(DockerSandbox(settings)) as sandbox:
+            for name in names or PROJECTS:
+                runs = [recorded(sandbox, PROJECTS[name], selection) for selection in ((), *PROJECTS[name].selections)]
+                (HERE / f"{name}.json").write_text(json.dumps(runs, indent=1) + "\n", "utf-8")
+
+
+def recorded(sandbox: DockerSandbox, project: Project, selection: tuple[str, ...]) -> dict[str, object]:
+    tree = Files(project.files)
+    environment = sandbox.prepare(project.recipe, tree)
+    asked = Asked(project.recipe, frozenset(project.files), selection)
+    command = report.reporter(project.recipe).command(asked)
+    result, files = sandbox._check(environment, tree, command, 300, asked)
+    assert isinstance(files, Mapping), files
+    told = report.report(asked, result, files)
+    print(project.recipe.reporter, selection, result.exit_code, json.dumps(told.tests, indent=1), sep="\n")  # noqa: T201
+    return {
+        "selection": selection,
+        "result": dataclasses.asdict(Result(result.exit_code, result.output, 1.0, result.ended)),
+        "files": {name: data.decode() for name, data in files.items()},
+    }
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
