@@ -74,6 +74,15 @@ class Answers:
         key = term.encode("utf-8", "surrogateescape")
         return self._counted(lambda postings: postings.with_term(key))
 
+    def words_of(self, term: str) -> frozenset[bytes]:
+        """The words that a term finds, as written."""
+        key = term.encode("utf-8", "surrogateescape")
+        return self._healed(
+            lambda: frozenset(
+                postings.words.keys[place] for postings, _ in self._all_postings() for place in postings.terms[key]
+            )
+        )
+
     def with_part(self, part: str) -> set[int]:
         """The files that have a word of which `part` is a part."""
         key = part.encode("utf-8", "surrogateescape")

@@ -94,6 +94,10 @@ class View:
         """Number -> count of the files that have words which `term` finds (see `repo_tools.words.terms`)."""
         return self._answers.with_term(term)
 
+    def words_of(self, term: str) -> frozenset[bytes]:
+        """The words that `term` finds, as they are written in this tree or in another one of the index."""
+        return self._answers.words_of(term)
+
     def names(self) -> Sequence[str]:
         """The last names of all definitions, sorted, each once."""
         return self._answers.names()

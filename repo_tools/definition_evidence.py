@@ -1,0 +1,250 @@
+"""What speaks for each definition of the files that are worth opening."""
+
+from __future__ import annotations
+
+import bisect
+import heapq
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from repo_tools.evidence import Evidence
+from repo_tools.file_evidence import FileEvidence, Place, Weighed
+from repo_tools.literals import matching_literals
+from repo_tools.mentions import Mentions
+from repo_tools.symbols import Definition
+from repo_tools.traces import Frame
+from repo_tools.view import View
+from repo_tools.words import terms, words
+
+SATURATION, BY_LENGTH = 1.2, 0.75
+"""BM25's k1 and b."""
+IN_NAME, IN_OWNER = 3.0, 2.0
+"""How many times in its body a word in the name of a definition counts, and one in the names of its owners."""
+BEST_OF = 5
+"""So many of a file's definitions speak for the file together."""
+
+_NO_PLACES = frozenset({"variable", "constant", "field"})
+_CONTAINERS = frozenset({"class", "interface", "struct", "enum", "trait", "namespace", "module", "type"})
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A definition as a candidate: something that can be read and changed by itself."""
+
+    file: int
+    definition: Definition
+    own: bytes
+    """Its text; of a class, without what is defined in it."""
+    nested: bool
+    """Whether it stands in a function."""
+
+
+@dataclass(slots=True)
+class DefinitionEvidence:
+    """Signals of the units, which go by their place in `units`; what speaks for a file goes to the file's evidence."""
+
+    units: list[Unit] = field(default_factory=list)
+    evidence: Evidence[int] = field(default_factory=Evidence)
+    of_file: dict[int, range] = field(default_factory=dict)
+    meaning: dict[bytes, list[int]] = field(default_factory=dict)
+    """A word as written -> the places of the terms of the query that find it."""
+
+
+def definition_evidence(
+    view: View, said: Mentions, files: FileEvidence, texts: Mapping[int, bytes]
+) -> DefinitionEvidence:
+    """The evidence for all that is defined in the files of `texts` (number and bytes)."""
+    found = DefinitionEvidence()
+    for number, data in texts.items():
+        first = len(found.units)
+        found.units.extend(_units(number, data, view.outline(view.files()[number])))
+        found.of_file[number] = range(first, len(found.units))
+    _words(found, files)
+    _names(found, view, said)
+    _places_of_issue(found, files.places)
+    _quotes(found, said, files.evidence, texts)
+    _sum_up(found, files.evidence)
+    return found
+
+
+def _units(number: int, data: bytes, outline: Sequence[Definition]) -> Iterator[Unit]:
+    kept = [one for one in outline if one.kind not in _NO_PLACES]
+    functions_end = 0
+    for place, one in enumerate(kept):
+        nested = one.start < functions_end
+        if one.kind in _CONTAINERS:
+            yield Unit(number, one, _without_members(data, one, kept, place), nested)
+        else:
+            functions_end = max(functions_end, one.end)
+            yield Unit(number, one, data[one.start : one.end], nested)
+
+
+def _without_members(data: bytes, one: Definition, kept: Sequence[Definition], place: int) -> bytes:
+    pieces, at = [], one.start
+    for member in kept[place + 1 :]:
+        if member.start >= one.end:
+            break
+        if member.start >= at:
+            pieces.append(data[at : member.start])
+            at = member.end
+    pieces.append(data[at : one.end])
+    return b"\n".join(pieces)
+
+
+def _words(found: DefinitionEvidence, files: FileEvidence) -> None:
+    """BM25 over bodies and names, and the same for the title alone; sums of rarity over names and over owners."""
+    forms: dict[str, list[int]] = {}
+    for place, one in enumerate(files.weighed):
+        for word in one.written:
+            found.meaning.setdefault(word, []).append(place)
+        for form in one.term.forms:
+            forms.setdefault(form, []).append(place)
+    counted = [words(unit.own) for unit in found.units]
+    sizes = [counts.total() for counts in counted]
+    mean = sum(sizes) / max(1, len(sizes)) or 1.0
+    for place, (unit, counts) in enumerate(zip(found.units, counted, strict=True)):
+        times = _times(counts, found.meaning)
+        owner, _, name = unit.definition.name.rpartition(".")
+        in_name = _finding(name, forms)
+        in_owner = {term for part in owner.split(".") for term in _finding(part, forms)} if owner else set()
+        for terms_there, count in ((in_name, IN_NAME), (in_owner, IN_OWNER)):
+            for term in terms_there:
+                times[term] = times.get(term, 0.0) + count
+        norm = SATURATION * (1 - BY_LENGTH + BY_LENGTH * sizes[place] / mean)
+        _add_words(found.evidence, place, files.weighed, {term: n / (n + norm) for term, n in times.items()})
+        found.evidence.add("name", place, _worth(in_name, files.weighed))
+        found.evidence.add("owner", place, _worth(in_owner, files.weighed))
+        found.evidence.add("size", place, math.log1p(sizes[place]))
+        if unit.nested:
+            found.evidence.add("nested", place, 1.0)
+
+
+def telling_words_of(found: DefinitionEvidence, files: FileEvidence, place: int, many: int = 3) -> list[str]:
+    """The words of the issue that speak most for a unit, the strongest first."""
+    there = [files.weighed[term] for term in _times(words(found.units[place].own), found.meaning)]
+    return [one.term.said for one in heapq.nlargest(many, there, key=lambda one: one.rarity * one.term.weight)]
+
+
+def _times(counts: Counter[bytes], meaning: Mapping[bytes, Sequence[int]]) -> dict[int, float]:
+    """Place of a term of the query -> how often its forms are counted."""
+    times: dict[int, float] = {}
+    for word in meaning.keys() & counts.keys():
+        for term in meaning[word]:
+            times[term] = times.get(term, 0.0) + counts[word]
+    return times
+
+
+def _add_words(evidence: Evidence[int], place: int, weighed: Sequence[Weighed], gains: Mapping[int, float]) -> None:
+    text = title = 0.0
+    for term, gain in gains.items():
+        one = weighed[term]
+        text += gain * one.rarity * one.term.weight
+        if one.term.titled:
+            title += gain * one.rarity
+    evidence.add("text", place, text)
+    evidence.add("title", place, title)
+
+
+def _worth(places: Iterable[int], weighed: Sequence[Weighed]) -> float:
+    return sum(weighed[place].rarity * weighed[place].term.weight for place in places)
+
+
+def _finding(name: str, forms: Mapping[str, list[int]]) -> set[int]:
+    """The places of the terms of the query that find a name."""
+    return {place for term in terms(name) for place in forms.get(term, ())}
+
+
+def _names(found: DefinitionEvidence, view: View, said: Mentions) -> None:
+    defining: dict[str, int] = {}
+    for place, unit in enumerate(found.units):
+        parts = unit.definition.name.split(".")
+        weight = said.names.get(parts[-1], 0.0)
+        if weight and len(parts[-1]) > 1:
+            many = defining.setdefault(parts[-1], len(view.defining(parts[-1])))
+            found.evidence.add(
+                "mentioned", place, weight / max(1, many), f"the issue mentions {parts[-1]}" if weight >= 1 else ""
+            )
+    pairs = {
+        (owner, name): weight for dotted, weight in said.dotted.items() for owner, name in itertools.pairwise(dotted)
+    }
+    for place, unit in enumerate(found.units):
+        parts = unit.definition.name.split(".")
+        stem = view.files()[unit.file].rpartition("/")[2].partition(".")[0]
+        owner = parts[-2] if len(parts) > 1 else stem
+        if weight := pairs.get((owner, parts[-1]), 0.0):
+            found.evidence.add("dotted", place, weight, f"the issue mentions {owner}.{parts[-1]}")
+
+
+def _places_of_issue(found: DefinitionEvidence, places: Sequence[Place]) -> None:
+    seen: set[int] = set()
+    for one in sorted(places, key=lambda one: -one.strength):
+        place = _at(found, one.file, one.frame)
+        if place is not None and place not in seen:
+            seen.add(place)
+            found.evidence.add(one.signal, place, one.strength, one.reason)
+
+
+def _at(found: DefinitionEvidence, file: int, frame: Frame) -> int | None:
+    """The unit that a frame means: of its function's name, nearest to its line, as lines move between versions."""
+    name = re.split(r"[.:>]", frame.function)[-1]
+    places = found.of_file.get(file, range(0))
+    called = [place for place in places if found.units[place].definition.last_name == name]
+    if called:
+        return min(called, key=lambda place: _distance(found.units[place].definition, frame.line))
+    return _innermost(found, file, frame.line) if frame.line and not name.isidentifier() else None
+
+
+def _distance(definition: Definition, line: int) -> int:
+    return max(definition.first_line - line, line - definition.last_line, 0)
+
+
+def _innermost(found: DefinitionEvidence, file: int, line: int) -> int | None:
+    places = found.of_file.get(file, range(0))
+    around = [place for place in places if _distance(found.units[place].definition, line) == 0]
+    return max(around, default=None)
+
+
+def _quotes(found: DefinitionEvidence, said: Mentions, of_files: Evidence[int], texts: Mapping[int, bytes]) -> None:
+    """Lines of code and messages in the issue that stand in a file."""
+    quotes = [(quote, quote.encode("utf-8", "surrogateescape")) for quote in said.quotes]
+    hits: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for number, data in texts.items():
+        for quote, wanted in quotes:
+            at = data.find(wanted)
+            if at >= 0:
+                hits.setdefault(("quoted", quote), []).append((number, at))
+        for literal, at in matching_literals(data, said.text):
+            hits.setdefault(("message", literal), []).append((number, at))
+    starts = {number: [found.units[place].definition.start for place in found.of_file[number]] for number in texts}
+    for (signal, text), places in hits.items():
+        strength = min(len(text), 60) / 30 / len(places)
+        reason = f"holds the {'line' if signal == 'quoted' else 'message'} {text[:60]!r} of the issue"
+        for number, at in places:
+            of_files.add(signal, number, strength, reason)
+            place = _holding(found, number, at, starts[number])
+            if place is not None:
+                found.evidence.add(signal, place, strength, reason)
+
+
+def _holding(found: DefinitionEvidence, number: int, at: int, starts: Sequence[int]) -> int | None:
+    places = found.of_file[number]
+    for back in range(bisect.bisect_right(starts, at) - 1, -1, -1):
+        if found.units[places[back]].definition.end > at:
+            return places[back]
+    return None
+
+
+def _sum_up(found: DefinitionEvidence, of_files: Evidence[int]) -> None:
+    """What the best definitions of a file say for the file."""
+    text = found.evidence.strengths.get("text", {})
+    name = found.evidence.strengths.get("name", {})
+    for number, places in found.of_file.items():
+        best = heapq.nlargest(BEST_OF, (text.get(place, 0.0) for place in places))
+        if best:
+            of_files.add("best definition", number, best[0])
+            of_files.add("best definitions", number, sum(best) / BEST_OF)
+            of_files.add("best name", number, max(name.get(place, 0.0) for place in places))

@@ -1,0 +1,28 @@
+"""Messages of a program found again in what a user quotes: string literals, with holes where values stood."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+SHORTEST = 8
+"""Characters that a piece of a literal between two holes must have to say anything."""
+
+_LITERAL = re.compile(rb'"((?:[^"\n\\]|\\.){8,400})"|\'((?:[^\'\n\\]|\\.){8,400})\'|`([^`\n]{8,400})`')
+_HOLES = re.compile(r"%(?:\(\w+\))?[-#0 +]*[\d.*]*[a-zA-Z]|\$?\{[^{}]*\}|#\{[^{}]*\}|\\[nrt]|\\u?[0-9a-fA-F]*")
+
+
+def matching_literals(data: bytes, text: str) -> Iterator[tuple[str, int]]:
+    """(piece, offset) for each literal in source code whose words stand in `text`, where holes may be filled.
+
+    The piece is the longest that matches. Single words match everything and are passed over.
+    """
+    for match in _LITERAL.finditer(data):
+        literal = match[match.lastindex or 0]
+        if b" " not in literal:
+            continue
+        pieces = [piece.strip() for piece in _HOLES.split(" ".join(literal.decode("utf-8", "replace").split()))]
+        telling = [piece for piece in pieces if len(piece) >= SHORTEST and " " in piece]
+        matching = [piece for piece in telling if piece in text]
+        if matching and len(matching) * 2 > len(telling):
+            yield max(matching, key=len), match.start()
