@@ -6,9 +6,12 @@ import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 
 from sandbox import recipe_file
 from sandbox.detect import dotnet, go, jvm, native, php, ruby, rust
+from sandbox.detect.ci import recipes as ci
+from sandbox.detect.ci.automation import debian_packages, jobs_with_tests, services
 from sandbox.detect.files import Files, below
 from sandbox.detect.node import recipes as node
 from sandbox.detect.python import recipes as python
@@ -41,12 +44,14 @@ def candidates(
     *,
     remembered: Recipe | None = None,
     target_paths: Iterable[str] = (),
+    as_of: date | None = None,
     base_image: str = BASE_IMAGE,
 ) -> list[Recipe]:
     """Recipes for a repository, the most trusted first; empty if no test suite is found.
 
     `remembered` is what worked last time for the same manifests. `target_paths` are files that a change will be in:
-    in a repository of several packages their own package comes first.
+    in a repository of several packages their own package comes first. `as_of` is for old commits: where no lock file
+    fixes versions, packages are first tried as they were in the month after that day.
 
     Raises `BadRecipeFile` if the project's own recipe is wrong.
     """
@@ -55,9 +60,42 @@ def candidates(
     for folder in _folders(files, targets):
         for detect in _languages(files, folder, targets):
             found += detect(files, folder, base_image)
-    detected = [replace(recipe, setup=(*fetch_submodules(files, recipe.workdir), *recipe.setup)) for recipe in found]
+    jobs = jobs_with_tests(files)
+    found += ci.detect(jobs, base_image)
+    wanted = debian_packages(files, jobs)
+    if as_of:
+        found = [way for recipe in found for way in ([_dated(recipe, as_of), recipe] if _is_open(recipe) else [recipe])]
+    detected = [_completed(files, recipe, wanted, services(jobs)) for recipe in found]
     written = recipe_file.read(files.text(recipe_file.PATH))
     return [*([written.recipe(base_image)] if written else []), *([remembered] if remembered else []), *detected]
+
+
+def _is_open(recipe: Recipe) -> bool:
+    """Whether what a set-up installs depends on the day."""
+    return recipe.sources["setup"] in (python.DECLARED, node.DECLARED)
+
+
+def _dated(recipe: Recipe, day: date) -> Recipe:
+    """A recipe whose packages are those of the month after a day: by the month, so that its image serves for long."""
+    first = date(day.year + day.month // 12, day.month % 12 + 1, 1)
+    limits = {"UV_EXCLUDE_NEWER": first.isoformat(), "npm_config_before": first.isoformat()}
+    source = f"{recipe.sources['setup']}, packages as of {first}"
+    return replace(recipe, env={**recipe.env, **limits}, sources={**recipe.sources, "setup": source})
+
+
+def _completed(files: Files, recipe: Recipe, packages: Mapping[str, str], needed: Mapping[str, str]) -> Recipe:
+    """A recipe with what holds in every language: submodules, and what the project's automation says of its machine."""
+    sources = {
+        **recipe.sources,
+        **{f"Debian package {name}": where for name, where in packages.items()},
+        **{f"service {name} (not started here)": where for name, where in needed.items()},
+    }
+    return replace(
+        recipe,
+        setup=(*fetch_submodules(files, recipe.workdir), *recipe.setup),
+        packages=tuple(dict.fromkeys([*recipe.packages, *packages])),
+        sources=sources,
+    )
 
 
 def _folders(files: Files, targets: tuple[str, ...]) -> Iterator[str]:

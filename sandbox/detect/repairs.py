@@ -134,6 +134,11 @@ ENVIRONMENT = re.compile(
 def repaired(recipe: Recipe, log: str, files: Files, ended: str = "exit") -> Recipe | None:
     """The recipe with what the log shows to be missing, `None` if it shows nothing that is known and not yet there."""
     changed, why = recipe, []
+    for package in set(re.findall(r"Unable to locate package ([a-z0-9.+-]+)|Package '([a-z0-9.+-]+)' has no", log)):
+        unknown = next(filter(None, package))
+        if unknown in recipe.packages:
+            changed = replace(changed, packages=tuple(name for name in changed.packages if name != unknown))
+            why.append(f"without {unknown}, which this Debian does not have")
     for package, symptom in _packages(log):
         if package not in changed.packages:
             changed = replace(changed, packages=(*changed.packages, package))

@@ -12,6 +12,7 @@ from sandbox.detect.files import Files, below, strings, table
 from sandbox.detect.node.scripts import test_script
 from sandbox.port import Recipe
 
+DECLARED = "package.json"
 PREFERRED = (22, 24, 20)
 """Major versions of Node.js, the one that most projects work with first."""
 SOURCES = ("*.ts", "*.tsx", "*.js", "*.jsx", "*.mjs", "*.cjs", "*.mts", "*.cts", "*.json")
@@ -127,7 +128,7 @@ def _install(files: Files, root: str, package: dict[str, Any]) -> tuple[str, lis
                 [f"npm ci {common} --ignore-scripts"],
                 [f"npm install {common} --ignore-scripts --legacy-peer-deps"],
             ]
-    return "package.json", [[f"npm install {common}"], [f"npm install {common} --ignore-scripts --legacy-peer-deps"]]
+    return DECLARED, [[f"npm install {common}"], [f"npm install {common} --ignore-scripts --legacy-peer-deps"]]
 
 
 def _yarn(files: Files, root: str, version: str) -> list[list[str]]:

@@ -7,6 +7,7 @@ import re
 from packaging.utils import canonicalize_name
 
 from sandbox.detect.files import Files, below, strings
+from sandbox.detect.python.automation import from_automation
 from sandbox.detect.python.project import Project, lines
 from sandbox.detect.python.tools import FOR_DEVELOPERS, FOR_TESTS, Needs, from_hatch, from_nox, from_tox
 
@@ -23,6 +24,7 @@ def declared(files: Files, folder: str, project: Project) -> Needs:
     from_tox(files, folder, needs)
     from_nox(files, folder, needs)
     from_hatch(project, needs)
+    from_automation(files, folder, needs)
     for kind, offered, chosen in (
         ("dependency-groups", project.groups, needs.groups),
         ("extras", project.extras, needs.extras),

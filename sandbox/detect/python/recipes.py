@@ -19,8 +19,16 @@ BASE_PYTHON = "3.11"
 """What the base image has. A project that excludes it gets another one from uv."""
 COMPILING = ("mesonpy", "scikit", "maturin", "setuptools-rust", "cython", "cffi", "pybind11", "nanobind", "mypyc")
 """Words of a build system by which a project has parts in another language."""
+DECLARED = "what the manifests name for tests"
 SOURCES = ("*.c", "*.h", "*.cc", "*.cpp", "*.cxx", "*.hpp", "*.pyx", "*.pxd", "*.rs", "*.f", "*.f90", "*/meson.build")
 COMPILER = ("build-essential", "python3-dev", "pkg-config")
+VALUED = frozenset(
+    {
+        *("-k", "-m", "-n", "-p", "-c", "-o", "-W", "--cov", "--cov-config", "--cov-report", "--ignore", "--rootdir"),
+        *("--basetemp", "--junitxml", "--junit-xml", "--dist", "--confcutdir", "--deselect"),
+    }
+)
+"""Options of pytest whose next word is their value."""
 PYTHON = "~/venv/bin/python"
 """The sandbox puts the folder of this virtual environment at the head of the `PATH`."""
 
@@ -35,7 +43,7 @@ def detect(files: Files, folder: str, base_image: str) -> list[Recipe]:
         ways.append(("uv.lock", _locked_by_uv(found)))
     if files.has(below(folder, "poetry.lock")):
         ways.append(("poetry.lock", _locked_by_poetry(found)))
-    ways.append(("what the manifests name for tests", _declared(found)))
+    ways.append((DECLARED, _declared(found)))
     ways.append(("the project alone, with the test tools that its tests use", _bare(found)))
     return [_recipe(found, base_image, install, source) for source, install in ways]
 
@@ -181,13 +189,9 @@ def _limits(found: Evidence) -> tuple[list[str], str]:
         return [], f"{found.config.path}: testpaths"
     for command, where in found.needs.commands.items():
         words = command.replace("{posargs:", " ").replace("}", " ").split()
-        if any(word.rsplit("/", 1)[-1] in ("pytest", "py.test") for word in words):
-            paths = [
-                word.strip("/")
-                for word in words
-                if found.files.has_folder(below(found.folder, word))
-                or (word.endswith(".py") and found.files.has(below(found.folder, word)))
-            ]
+        at = next((i for i, word in enumerate(words) if word.rsplit("/", 1)[-1] in ("pytest", "py.test")), None)
+        if at is not None:
+            paths = _paths(found, words[at + 1 :])
             if paths:
                 return paths, f"{where}: {command}"
     for name in ("tests", "test", "testing"):
@@ -195,3 +199,14 @@ def _limits(found: Evidence) -> tuple[list[str], str]:
         if any(path.startswith(prefix) for path in found.tests):
             return [name], f"the folder {name}"
     return [], "the whole repository: no folder for tests"
+
+
+def _paths(found: Evidence, words: list[str]) -> list[str]:
+    """The words of pytest's command line that are paths of the repository, and not the value of an option."""
+    paths = []
+    for before, word in zip(["", *words], words, strict=False):
+        path = below(found.folder, word)
+        there = found.files.has_folder(path) or (word.endswith(".py") and found.files.has(path))
+        if there and before not in VALUED and not word.startswith("-"):
+            paths.append(word.removeprefix("./").rstrip("/"))
+    return paths

@@ -30,6 +30,8 @@ class Needs:
     groups: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     packages: dict[str, str] = field(default_factory=dict)
+    perhaps: dict[str, str] = field(default_factory=dict)
+    """Packages that automation installs one by one: some are for the tests, some for its other work."""
     env: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Variable -> (value, place)."""
     commands: dict[str, str] = field(default_factory=dict)
@@ -146,12 +148,12 @@ def from_nox(files: Files, folder: str, needs: Needs) -> None:
                 continue
             words = [word for word in (literal(argument, {}) for argument in call.args) if isinstance(word, str)]
             if call.func.attr in ("install", "run_install"):
-                _installed(files, folder, words, f"{path} {function.name}", needs)
+                installed(files, folder, words, f"{path} {function.name}", needs)
             elif call.func.attr == "run" and "pytest" in words:
                 needs.commands.setdefault(" ".join(words), f"{path} {function.name}")
 
 
-def _installed(files: Files, folder: str, words: list[str], where: str, needs: Needs) -> None:
+def installed(files: Files, folder: str, words: list[str], where: str, needs: Needs) -> None:
     """The words of a `pip install` command line."""
     words = list(words)
     while words:
