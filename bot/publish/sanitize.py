@@ -28,7 +28,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 MENTION = re.compile(r"@(?=[A-Za-z0-9])")
 KEYWORD = r"\b(?:clos(?:e|es|ed)|fix(?:es|ed)?|resolv(?:e|es|ed))\b"
-CLOSING = re.compile(rf"({KEYWORD}[\s:*_~()\[\]\\]{{0,20}}(?:[\w.-]+/[\w.-]+)?(?:#|GH-))(?=\d)", re.IGNORECASE)
+CLOSING = re.compile(rf"({KEYWORD}(?:[^\w#]|_|\d+[.)]){{0,30}}?(?:[\w.-]+/[\w.-]+)?(?:#|GH-))(?=\d)", re.IGNORECASE)
 FOREIGN = re.compile(r"([\w.-]+/[\w.-]+#)(?=\d)")
 TRACKED = re.compile(r"/(?:issues|pull|discussions|commit)/\w", re.IGNORECASE)
 URL = re.compile(
@@ -40,6 +40,8 @@ ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|nbsp|#39);)(?=#?\w+;)")
 IMAGE = re.compile(r"!\[")
 DESTINATION = re.compile(r"\](?=\(\s*<?(?P<to>[^\s>)]*))")
 DEFINITION = re.compile(r"^([ >\-*+\d.)\t]*)\[(?=[^\]]{1,999}\]:)", re.MULTILINE)
+FENCE = re.compile(r"^([ >\-*+\d.)\t]*)(?=`{3}|~{3})", re.MULTILINE)
+"""In what was not taken for a code block: parsers differ on whether a table's row may open one."""
 RELATIVE = re.compile(r"(?!//)[\w./#-]+$")
 HEADING = re.compile(r"^(?P<before>[ >\-*+\d.)\t]*?)#{1,6}(?:[ \t]+(?P<title>.*?))?[ \t]*#*[ \t]*$")
 
@@ -132,6 +134,7 @@ def _without_headings(text: str) -> str:
 def _quiet(text: str, hosts: Collection[str]) -> str:
     text = ENTITY.sub("&amp;", AUTOLINK.sub(r"\1", text))
     text = TAG.sub(r"\1&lt;", text)
+    text = FENCE.sub(rf"\1{ZWSP}", text)
     text = DEFINITION.sub(r"\1\\[", IMAGE.sub(r"!\\[", text))
     text = DESTINATION.sub(lambda found: "]" if _leads_to(found["to"], hosts) else "]\\", text)
     text = URL.sub(lambda found: _unlinked(found, hosts), text)

@@ -44,14 +44,14 @@ def blocks(text: str) -> list[Token]:
 def split(text: str) -> list[Segment]:
     """The segments of `text` (its lines ended by newlines alone); together they are `text` again.
 
-    Where it is in doubt whether something is code, it is taken for text.
+    Where parsers do not agree whether something is code, as with what is only indented, it is taken for text.
     """
     lines = text.split("\n")
     owner: list[tuple[Kind, int]] = [(Kind.TEXT, -number - 1) for number in range(len(lines))]
     for number, token in enumerate(blocks(text)):
-        if token.map is None or token.type not in ("fence", "code_block", "inline", "table_open"):
+        if token.map is None or token.type not in ("fence", "inline", "table_open"):
             continue
-        kind = Kind.BLOCK if token.type in ("fence", "code_block") else Kind.SPAN
+        kind = Kind.BLOCK if token.type == "fence" else Kind.SPAN
         first, last = token.map
         for line in range(first, min(last, len(lines))):
             if token.type == "table_open":

@@ -27,7 +27,7 @@ SECTIONS = {"pyproject.toml": "tool.pytest", "setup.cfg": "tool:pytest", "tox.in
 
 # How tests are written in languages other than Python: by what their lines look like.
 DECLARES = re.compile(
-    r"^\s*(?:(?:it|test|describe|specify|context)(?:\.each\S*)?\s*\(?\s*[\"'`]([^\"'`]+)"
+    r"^\s*(?:(?:it|test|describe|specify|context)(?:\.\w+)*\s*\(?\s*[\"'`]([^\"'`]+)"
     r"|func\s+(Test\w+)\s*\(|(?:public\s+)?(?:void|fn|def|fun)\s+(test\w*|\w+Test)\b)",
     re.MULTILINE,
 )
@@ -124,8 +124,8 @@ def _elsewhere(path: str, before: str | None, after: str | None) -> Iterator[Obj
     if before is None:
         return
     old, new = before, after or ""
-    gone = _names(old) - _names(new)
-    if gone:
+    gone, come = _names(old) - _names(new), _names(new) - _names(old)
+    if gone.total() > come.total():
         names = ", ".join(code(name) for name in sorted(gone)[:3])
         yield Objection(path, "test-removed", f"{code(path)} lost tests: {names}.", True)
     elif len(SKIPS.findall(new)) > len(SKIPS.findall(old)):

@@ -43,6 +43,8 @@ class Page(HTMLParser):
             self._open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
+        if tag in ("p", "li", "pre", "blockquote", "td", "th"):
+            self.text += "\0"
         if tag in self._open:
             del self._open[len(self._open) - 1 - self._open[::-1].index(tag) :]
 

@@ -387,7 +387,9 @@ class TestOtherLanguages:
         ("path", "old", "new", "rule"),
         [
             ("sum.test.js", JS, "", "!test-removed"),
-            ("sum.test.js", JS, JS.replace("test(", "test.skip("), "!test-removed"),
+            ("sum.test.js", JS, JS.replace("test(", "test.skip("), "!test-skipped"),
+            ("sum.test.js", JS, JS.replace("adds", "sums"), "test-changed"),
+            ("sum.test.js", JS, JS.replace("test('adds'", "later('adds'"), "!test-removed"),
             ("sum.test.js", JS, JS + "test.only('x', () => {});\n", "!test-skipped"),
             ("sum.test.js", JS, JS.replace("expect(add(1, 1)).toBe(2)", "add(1, 1)"), "test-weakened"),
             ("sum.test.js", JS, JS.replace("toBe(2)", "toBe(3)"), "test-changed"),

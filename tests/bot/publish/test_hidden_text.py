@@ -56,7 +56,6 @@ def test_characters_that_cannot_be_seen_are_gone_even_from_code() -> None:
     [
         "Plain words; a < b and c > d, Map<K, V>, x &amp; y.",
         "In `<!-- code -->` and\n\n```html\n<!-- a block -->\n<img alt='one two three four five six seven'>\n```\n",
-        "    <!-- indented code -->",
         "A comment that is never closed <!-- is seen.\n\nAll of it.",
         "![shot](a.png) and [a link](b) and <b>bold</b> <br/>",
         "See [the docs] and [more][2].\n\n[the docs]: http://x.test\n[2]: http://y.test",
