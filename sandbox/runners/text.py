@@ -127,13 +127,16 @@ def _block(lines: list[str], number: int) -> str:
 
 
 class Minitest(Reporter):
-    """Minitest, run by Rake or by `rails test`, in its verbose form. Ids are `Class#method`; it takes no files."""
+    """Minitest in its verbose form. Ids are `Class#method`; it takes no files. Rake hands options on by a variable."""
 
     def command(self, asked: Asked) -> str:
         names = [test for test in asked.chosen if "#" in test]
-        chosen = f" {shlex.quote(f'--name=/{any_of(names)}/')}" if names and len(names) == len(asked.chosen) else ""
-        options = f"export TESTOPTS={shlex.quote('-v' + chosen)}\n"
-        return options + into_file(f"{asked.recipe.test_command} {shlex.join(asked.recipe.tests)}", "report.txt")
+        chosen = [f"--name=/{any_of(names)}/"] if names and len(names) == len(asked.chosen) else []
+        options = shlex.join(["-v", *chosen])
+        command = f"{asked.recipe.test_command} {shlex.join(asked.recipe.tests)}"
+        if re.search(r"\brake\b", command):
+            return f"export TESTOPTS={shlex.quote(options)}\n" + into_file(command, "report.txt")
+        return into_file(f"{command} {options}", "report.txt")
 
     def read(self, asked: Asked, result: Result, files: Mapping[str, bytes]) -> Findings:
         return minitest(lines_of(files))

@@ -39,7 +39,7 @@ def test_a_found_recipe_is_proved(sandbox: DockerSandbox, settings: SandboxSetti
 
 
 def test_what_a_log_shows_to_be_missing_is_added(sandbox: DockerSandbox, settings: SandboxSettings) -> None:
-    lacking = recipe(settings.base_image)
+    lacking = recipe()
     broken = replace(lacking, setup=("echo 'no such thing' && exit 3",), sources={"setup": "a broken one"})
     told: list[str] = []
     proof = prove(sandbox, LACKING, [broken, lacking], seconds=60, on_attempt=told.append)
@@ -55,17 +55,15 @@ def test_what_a_log_shows_to_be_missing_is_added(sandbox: DockerSandbox, setting
 def test_without_a_sound_recipe_the_best_one_is_taken(sandbox: DockerSandbox, settings: SandboxSettings) -> None:
     project = LACKING.but(**{"tests/test_more.py": "import module_of_nobody\n"})
     command = "python -m pytest --continue-on-collection-errors"
-    proof = prove(sandbox, project, [recipe(settings.base_image, test_command=command)], seconds=60)
+    proof = prove(sandbox, project, [recipe(test_command=command)], seconds=60)
     assert proof.report.having(TestOutcome.PASSED) == {"tests/test_add.py::test_there"}
 
 
 def test_failures_tell_what_was_tried(sandbox: DockerSandbox, settings: SandboxSettings) -> None:
     with pytest.raises(TestsUnrunnable, match=r"no test suite was found.*agent-fix\.yml"):
         prove(sandbox, Files({"README": ""}), [])
-    broken = recipe(settings.base_image, setup=("echo 'error: quota of wombats exceeded' >&2; exit 7",))
+    broken = recipe(setup=("echo 'error: quota of wombats exceeded' >&2; exit 7",))
     with pytest.raises(SetupFailed, match="quota of wombats"):
         prove(sandbox, PROJECT, [broken], seconds=60)
     with pytest.raises(TestsUnrunnable, match="no test passed"):
-        prove(
-            sandbox, Files({"tests/a.py": ""}), [recipe(settings.base_image, setup=(), test_command="python3 -c 1 ;")]
-        )
+        prove(sandbox, Files({"tests/a.py": ""}), [recipe(setup=(), test_command="python3 -c 1 ;")])

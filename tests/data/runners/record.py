@@ -43,7 +43,7 @@ def recorded(sandbox: DockerSandbox, project: Project, selection: tuple[str, ...
     result, files = sandbox._check(environment, tree, command, 300, asked)
     assert isinstance(files, Mapping), files
     told = report.report(asked, result, files)
-    print(project.recipe.reporter, selection, result.exit_code, json.dumps(told.tests, indent=1), sep="\n")  # noqa: T201
+    print(project.recipe.reporter, selection, result.exit_code, json.dumps(told.tests, indent=1), sep="\n")
     return {
         "selection": selection,
         "result": dataclasses.asdict(Result(result.exit_code, result.output, 1.0, result.ended)),
