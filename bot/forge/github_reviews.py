@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bot.forge.connection import named, once
 from bot.forge.github_access import Permissions
@@ -13,6 +13,7 @@ from bot.forge.identity import Phase
 from bot.forge.port import Remark
 
 if TYPE_CHECKING:
+    from github.PullRequest import PullRequest
     from github.PullRequestComment import PullRequestComment
 
 ANSWER_TAG = "<!-- agent-fix:answer -->"
@@ -28,6 +29,14 @@ _RESOLVED = """query($owner: String!, $name: String!, $number: Int!, $after: Str
 }"""
 
 
+class _Said(NamedTuple):
+    """A remark, when it was made, and which of two in one second came first."""
+
+    at: datetime
+    id: int
+    remark: Remark
+
+
 class GitHubReviews:
     """`bot.forge.port.Reviews` on GitHub."""
 
@@ -35,34 +44,41 @@ class GitHubReviews:
         self._session = session
         self._permissions = permissions
 
-    def remarks(self, number: int, before: datetime) -> tuple[Remark, ...]:
+    def remarks(self, number: int, before: datetime | None = None) -> tuple[Remark, ...]:
         """See the port."""
+        limit = before or datetime.max.replace(tzinfo=UTC)
         with named(f"Reading the reviews of pull request {number}"):
             shown = self._session.on(Phase.READ).get_pull(number)
-            reviews = [
-                ((it.submitted_at, it.id), Remark(it.user.login, it.body))
-                for it in shown.get_reviews()
-                # What was said of an earlier commit was answered by the later one.
-                if it.body and it.commit_id == shown.head.sha and it.submitted_at < before
-                if self._permissions.count(actor(it.user))
-            ]
-            listed = list(shown.get_review_comments())
-            resolved = self._resolved(number) if listed else set()
+            said = self._of_reviews(shown, limit) + self._of_threads(shown, limit)
+        return tuple(it.remark for it in sorted(said, key=lambda it: (it.at, it.id)))
+
+    def _of_reviews(self, shown: PullRequest, limit: datetime) -> list[_Said]:
+        """The texts of whole reviews; what was said of an earlier commit was answered by the later one."""
+        newest = [it for it in shown.get_reviews() if it.body and it.commit_id == shown.head.sha]
+        return [
+            _Said(it.submitted_at, it.id, Remark(it.user.login, it.body))
+            for it in newest
+            # A review that is not submitted yet has no time.
+            if it.submitted_at is not None and it.submitted_at < limit and self._permissions.count(actor(it.user))
+        ]
+
+    def _of_threads(self, shown: PullRequest, limit: datetime) -> list[_Said]:
+        """What stands in the threads that wait for an answer."""
         threads: dict[int, list[PullRequestComment]] = {}
-        for it in listed:
+        for it in shown.get_review_comments():
             threads.setdefault(it.in_reply_to_id or it.id, []).append(it)
-        open_ones = [
+        resolved = self._resolved(shown.number) if threads else set()
+        waiting = [
             (first, thread)
             for first, thread in threads.items()
             if first not in resolved and actor(thread[-1].user).id != self._session.me.id
         ]
-        said = [
-            ((it.created_at, it.id), Remark(it.user.login, it.body, it.path, _line(it), it.diff_hunk, first))
-            for first, thread in open_ones
+        return [
+            _Said(it.created_at, it.id, Remark(it.user.login, it.body, it.path, _line(it), it.diff_hunk, first))
+            for first, thread in waiting
             for it in thread
-            if max(it.created_at, it.updated_at) < before and self._permissions.count(actor(it.user))
+            if max(it.created_at, it.updated_at) < limit and self._permissions.count(actor(it.user))
         ]
-        return tuple(remark for _, remark in sorted(reviews + said, key=lambda pair: pair[0]))
 
     def _resolved(self, number: int) -> set[int]:
         """The first comments of the threads that somebody resolved, which only GraphQL tells."""

@@ -229,10 +229,12 @@ class Pulls(Protocol):
 class Reviews(Protocol):
     """What people say about a pull request."""
 
-    def remarks(self, number: int, before: datetime) -> tuple[Remark, ...]:
-        """What reviewers with write access said, and last edited, before `before`, and what is still to be answered:
-        of threads, those that nobody resolved and in which the bot has not the last word; of reviews as a whole,
-        those of the newest commit. Oldest first."""
+    def remarks(self, number: int, before: datetime | None = None) -> tuple[Remark, ...]:
+        """What reviewers with write access said and what is still to be answered: of threads, those that nobody
+        resolved and in which the bot has not the last word; of reviews as a whole, those of the newest commit.
+
+        Oldest first. `before` leaves out what was said, or last edited, at that time by the forge's clock or later.
+        """
 
     def answer(self, number: int, thread: int, body: str) -> None:
         """Answer a review comment in its own thread; a thread whose last word is the bot's same answer is left."""

@@ -18,7 +18,7 @@ from tests.fakes.github_server import acts, bare
 from tests.fakes.github_server.stage import PERMISSIONS, Stage, stage
 from tests.fakes.github_server.state import Account, Issue
 
-QUICK = Api(timeout=2, retries=2, longest_wait=3.0, backoff=0.01, pause=0.0, settling=0.05)
+QUICK = Api(timeout=10, retries=2, longest_wait=3.0, backoff=0.01, pause=0.0, settling=0.05)
 IDENTITIES = ("app", "person", "job")
 SIGNATURE = Signature("robot", "robot@example.com", 1_767_323_045)
 

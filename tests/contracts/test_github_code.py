@@ -168,7 +168,9 @@ def test_each_phase_has_a_token_for_itself_alone(app: Place, tmp_path: Path) -> 
     forge.issues.progress(issue.number, "one")
     forge.code.push(repository, commit, BRANCH, expected=None)
     minted = [one.body for one in app.scene.github.requests("POST", "/app/installations/.*/access_tokens")]
-    assert {tuple(one["repositories"]) for one in minted} == {("widgets",)}
+    # The one that sees all repositories sees nothing but their names.
+    assert [one["permissions"] for one in minted if "repositories" not in one] == [{"metadata": "read"}]
+    assert {tuple(one["repositories"]) for one in minted if "repositories" in one} == {("widgets",)}
     writes = {name for one in minted for name, level in one["permissions"].items() if level == "write"}
     assert writes == {"issues", "contents"}
     assert all(list(one["permissions"].values()).count("write") <= 1 for one in minted)

@@ -9,7 +9,7 @@ from bot.forge.port import Annotation, Check, Remark
 from tests.contracts.github_place import Place
 from tests.fakes.github_server import acts
 from tests.fakes.github_server.faults import LOST_ANSWER
-from tests.fakes.github_server.state import Issue, ReviewComment
+from tests.fakes.github_server.state import Issue, Review, ReviewComment
 
 HEAD = "agent-fix/issue-1"
 
@@ -37,6 +37,17 @@ def test_what_is_said_counts_by_who_and_when(here: Place) -> None:
         Remark("mary", "Not yet"),
         Remark("mary", "Why two?", "widgets.py", 1, first.diff_hunk, first.id),
     )
+
+
+def test_without_a_limit_all_that_was_said_counts(here: Place) -> None:
+    """Whatever this machine's clock says: it may be behind GitHub's."""
+    issue, scene = here.pull(HEAD), here.scene
+    scene.world.advance(600)
+    review(here, issue, "mary", "Not yet", "Why two?")
+    assert issue.pull is not None
+    pending = Review(1, here.bot, "Not submitted", "PENDING", issue.pull.head_sha, None)
+    issue.pull.reviews.append(pending)
+    assert [it.body for it in here.forge().reviews.remarks(issue.number)] == ["Not yet", "Why two?"]
 
 
 def test_threads_that_are_resolved_or_answered_are_left(here: Place) -> None:

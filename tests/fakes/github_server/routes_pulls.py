@@ -108,7 +108,9 @@ def request_reviewers(call: Call) -> Answer:
 @route("GET", "/repos/{owner}/{repo}/pulls/{number}/reviews", needs=READ)
 def list_reviews(call: Call) -> Answer:
     issue, part = _pull(call)
-    shown = call.world.visible(part.reviews, "comments")
+    own = call.caller.account
+    listed = call.world.visible(part.reviews, "comments")
+    shown = [one for one in listed if one.state != "PENDING" or one.author is own]
     return call.page(shown, partial(render_pulls.review, call.world, call.repository, issue))
 
 

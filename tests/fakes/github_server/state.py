@@ -126,7 +126,8 @@ class Review(Born):
     body: str
     state: str
     commit_id: str
-    submitted_at: datetime
+    submitted_at: datetime | None
+    """None while it is pending, and shown to its author alone."""
 
 
 @dataclass(eq=False)
