@@ -73,7 +73,8 @@ def line(text: str) -> str:
 def title(text: str) -> str:
     """`text` for a title, and so perhaps for a commit message: one line, without mention, reference or markup."""
     flat = re.sub(r"(?:[\w.-]+/[\w.-]+)?#(?=\d)|\bGH-(?=\d)", "issue ", line(text))
-    return MENTION.sub("@" + ZWSP, re.sub(r"<[^<>]*>", "", flat)).strip()
+    quiet = URL.sub(lambda found: _unlinked(found, ()), re.sub(r"<[^<>]*>", "", flat))
+    return MENTION.sub("@" + ZWSP, CLOSING.sub(rf"\1{ZWSP}", quiet)).strip()
 
 
 def code(text: str) -> str:

@@ -64,8 +64,10 @@ def test_code_shows_its_text_whatever_it_holds(text: str) -> None:
     assert (fenced.tags, fenced.last_path) == (["pre", "code", "p"], ("p",))
 
 
-@settings(deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(text=texts)
+@example(text="fixes https://github.com/o/r/issues/5")
+@example(text="Fixes <b>#</b>12 and closes #<b>12")
 def test_titles_notify_and_refer_to_nobody(text: str) -> None:
     shown = sanitize.title(text)
     assert "\n" not in shown
