@@ -1,21 +1,84 @@
-"""The first look at a repository, without a model."""
+"""The first look at a repository, without a model: the code that the issue is likely about, and a map of the rest."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.task import Task
+from repo_tools import edits
+from repo_tools.file_kinds import FileKind
+from repo_tools.ranking import Hit, Ranking, rank
+from repo_tools.repo_map import repo_map
+from repo_tools.test_files import is_test
 from repo_tools.view import View
+
+FILES = 6
+CODE_LINES = 180
+"""Lines of likely code that are shown."""
+REGION_LINES = 100
+"""A longer definition is shown to here; the rest can be read."""
+WORTH = 0.4
+"""Of the best hit's score: what is below is not worth its tokens."""
+MAP_TOKENS = 700
+TEST_LINES = 110
 
 
 @dataclass(frozen=True)
 class Scouted:
-    """Two texts for prompts: where to look, and the tests nearest to the issue."""
+    """Two texts for prompts."""
 
-    hints: str = ""
-    examples: str = ""
+    hints: str
+    examples: str
 
 
-def scout(view: View, task: Task) -> Scouted:  # noqa: ARG001 - the ranking is still to be put to use
-    """Nothing yet."""
-    return Scouted()
+def scout(view: View, task: Task) -> Scouted:
+    """Rank the repository for the issue and show the best of it."""
+    text = "\n\n".join([task.title, task.body, *(comment.body for comment in task.comments)])
+    ranking = rank(view, text)
+    return Scouted(_hints(view, ranking), _examples(view, ranking))
+
+
+def _hints(view: View, ranking: Ranking) -> str:
+    parts = ["Found by a search without a model, so it may be wrong. Likely files:"]
+    parts += [f"- {found.path}: {found.why}" for found in ranking.files[:FILES]]
+    shown = [edits.read_lines(view.tree, path, first, last) for path, first, last in spans(ranking.regions)]
+    if shown:
+        parts += ["", "Likely code:", *shown]
+    around = repo_map(view, ranking, MAP_TOKENS)
+    if around:
+        parts += ["", "Signatures around it:", around]
+    return "\n".join(parts)
+
+
+def spans(hits: Iterable[Hit]) -> list[tuple[str, int, int]]:
+    """Path, first and last line of what is worth showing: the best hits, none twice, those of a file together."""
+    chosen: dict[str, list[tuple[int, int]]] = {}
+    best, room = 0.0, CODE_LINES
+    for hit in hits:
+        best = best or hit.score
+        last = min(hit.last_line, hit.first_line + REGION_LINES - 1)
+        taken = chosen.get(hit.path, [])
+        # A definition that holds, or lies in, one that is shown already would be shown twice.
+        if any(first <= last and hit.first_line <= end for first, end in taken):
+            continue
+        size = last - hit.first_line + 1
+        if hit.score < WORTH * best or size > room:
+            continue
+        room -= size
+        chosen.setdefault(hit.path, []).append((hit.first_line, last))
+    return [(path, *span) for path, found in chosen.items() for span in sorted(found)]
+
+
+def _examples(view: View, ranking: Ranking) -> str:
+    """The beginning and the end of the likeliest test file: what it imports, and its style."""
+    tests = [found.path for found in ranking.apart.get(FileKind.TEST, ()) if is_test(found.path)]
+    parts, room = [], TEST_LINES
+    for path in tests[:2]:
+        lines = view.read(path).count(b"\n") + 1
+        cuts = [(1, lines)] if lines <= room else [(1, min(25, room // 3)), (max(26, lines - room // 3), lines)]
+        parts += [edits.read_lines(view.tree, path, first, last) for first, last in cuts]
+        room -= sum(last - first + 1 for first, last in cuts)
+        if room < 30:
+            break
+    return "\n[…]\n".join(parts)

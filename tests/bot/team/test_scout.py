@@ -1,0 +1,57 @@
+"""The first look shows the likely code once, and the tests beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bot.task import Task
+from bot.team.scout import CODE_LINES, scout, spans
+from repo_tools.index import Index
+from repo_tools.ranking import Hit
+from repo_tools.tree import Tree
+from tests.fakes.memory_base import MemoryBase
+
+FILES = {
+    "calc/halves.py": b'"""Halves."""\n\n\ndef half(number):\n    """Half of a number."""\n    return number // 2\n',
+    "calc/other.py": b"def unrelated():\n    return 'nothing'\n",
+    "tests/test_halves.py": b"from calc.halves import half\n\n\ndef test_half():\n    assert half(4) == 2\n",
+}
+
+
+def hit(path: str, first: int, last: int, score: float) -> Hit:
+    return Hit(path, first, last, "f", score, "why")
+
+
+def test_the_code_that_the_issue_names_is_shown_with_lines_and_why(tmp_path: Path) -> None:
+    view = Index.open(tmp_path).view(Tree(MemoryBase(FILES)))
+    seen = scout(view, Task("calc", "half(3) is wrong", "`half(3)` gives 1", "0" * 40))
+    assert "- calc/halves.py: " in seen.hints
+    assert "     6\t    return number // 2" in seen.hints
+    assert "def half(number)" in seen.hints
+    assert "def test_half" in seen.examples
+    assert "test_halves" not in seen.hints
+
+
+def test_nothing_is_shown_twice_and_a_file_s_parts_stand_in_order() -> None:
+    hits = [
+        hit("a.py", 50, 60, 9),
+        hit("a.py", 45, 90, 8),
+        hit("b.py", 1, 5, 7),
+        hit("a.py", 10, 20, 6),
+        hit("a.py", 55, 56, 5),
+    ]
+    assert spans(hits) == [("a.py", 10, 20), ("a.py", 50, 60), ("b.py", 1, 5)]
+
+
+def test_what_is_much_worse_than_the_best_or_does_not_fit_is_left_out() -> None:
+    hits = [hit("a.py", 1, 20, 10), hit("b.py", 1, 20, 0.5), *(hit(f"c{n}.py", 1, 80, 9) for n in range(10))]
+    shown = spans(hits)
+    assert ("b.py", 1, 20) not in shown
+    assert sum(last - first + 1 for _, first, last in shown) <= CODE_LINES
+
+
+def test_an_empty_repository_gives_no_hints_that_mislead(tmp_path: Path) -> None:
+    view = Index.open(tmp_path).view(Tree(MemoryBase({"readme.md": b"# nothing\n"})))
+    seen = scout(view, Task("calc", "it is wrong", "", "0" * 40))
+    assert "Likely code" not in seen.hints
+    assert seen.examples == ""
