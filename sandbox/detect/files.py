@@ -44,9 +44,12 @@ class Files:
         """The content id of a file."""
         return self._entries[path][1]
 
-    def submodules(self) -> list[str]:
-        """The folders that belong to other repositories, empty in a snapshot."""
-        return sorted(path for path, (mode, _) in self._entries.items() if mode == SUBMODULE)
+    def submodules(self) -> dict[str, str]:
+        """Folder of another repository, empty in a snapshot -> the commit that it stands at, empty if not known."""
+        listed = [section.get("path", "").strip("/") for section in self.ini(".gitmodules").values()]
+        found = {path: "" for path in listed if path and not self.has(path) and not self.has_folder(path)}
+        found |= {path: commit for path, (mode, commit) in self._entries.items() if mode == SUBMODULE}
+        return dict(sorted(found.items()))
 
     def glob(self, *patterns: str) -> list[str]:
         """The paths that match one of the patterns; `*` also matches a slash. Shallow ones first."""

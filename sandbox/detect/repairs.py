@@ -153,7 +153,7 @@ def repaired(recipe: Recipe, log: str, files: Files, ended: str = "exit") -> Rec
         asked = dict(missing(recipe, log, files))
         if ended == "timeout" and "--timeout" not in recipe.test_command:
             asked["pytest-timeout"] = "the suite did not end"
-            changed = replace(changed, test_command=f"{changed.test_command} --timeout=60")
+            changed = replace(changed, test_command=f"{changed.test_command} --timeout=30")
         lines = [f"~/venv/bin/python -m pip install --quiet {shlex.quote(line)}" for line in asked]
         changed = replace(changed, setup=(*changed.setup, *(line for line in lines if line not in changed.setup)))
         why += [f"{line} ({symptom})" for line, symptom in asked.items()]

@@ -8,25 +8,28 @@ import shlex
 
 from sandbox.detect.files import Files
 
+BRANCH = re.compile(r"[A-Za-z0-9][\w./-]*")
 ADDRESS = re.compile(r"https://[\w.-]+(:\d+)?/[\w./~+-]+")
 
 
 def fetch_submodules(files: Files, folder: str) -> list[str]:
-    """Set-up lines, for a recipe that works in `folder`, that fetch each submodule as it was committed.
+    """Set-up lines, for a recipe that works in `folder`, that fetch each submodule: as committed, where that is known.
 
     What cannot be fetched is left as an empty folder, as git leaves it: most suites can do without.
     """
-    addresses = {options.get("path", ""): options.get("url", "") for options in files.ini(".gitmodules").values()}
+    sections = {section.get("path", "").strip("/"): section for section in files.ini(".gitmodules").values()}
     lines = []
-    for path in files.submodules():
+    for path, commit in files.submodules().items():
         place = shlex.quote(posixpath.relpath(path, folder))
-        empty = f"mkdir -p {place}"
-        if ADDRESS.fullmatch(addresses.get(path, "")):
-            clone = f"git clone -q {shlex.quote(addresses[path])} {place}"
-            at = f"git -C {place} checkout -q {files.id(path)} && rm -rf {place}/.git"
-            lines.append(f"{{ {clone} && {at}; }} || {empty}")
-        else:
-            lines.append(empty)
+        address = sections.get(path, {}).get("url", "")
+        if not ADDRESS.fullmatch(address):
+            lines.append(f"mkdir -p {place}")
+            continue
+        branch = sections[path].get("branch", "")
+        newest = f"--depth 1 --branch {branch}" if BRANCH.fullmatch(branch) else "--depth 1"
+        clone = f"git clone -q {'' if commit else newest + ' '}{shlex.quote(address)} {place}"
+        checkout = f" && git -C {place} checkout -q {commit}" if commit else ""
+        lines.append(f"{{ {clone}{checkout} && rm -rf {place}/.git; }} || mkdir -p {place}")
     return lines
 
 

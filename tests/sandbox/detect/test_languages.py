@@ -215,23 +215,29 @@ def test_the_language_of_the_change_and_then_the_larger_one_comes_first() -> Non
     assert first(files, target_paths=["a.js"]).reporter == "jest"
 
 
-def test_submodules_are_fetched_as_committed_or_left_empty() -> None:
+@pytest.mark.parametrize("commit_known", [True, False])
+def test_submodules_are_fetched_or_left_empty(commit_known: bool) -> None:
     commit = (b"4ecbf764b1", 0o160000)
     files = Files(
         {
-            ".gitmodules": '[submodule "a"]\n\tpath = t/a\n\turl = https://example.com/a.git\n'
+            ".gitmodules": '[submodule "a"]\n\tpath = t/a\n\turl = https://example.com/a.git\n\tbranch = data\n'
             '[submodule "b"]\n\tpath = b\n\turl = ../b; touch /tmp/x\n',
             "go.mod": "module x\n",
             "a.go": "",
             "a_test.go": "",
-            "t/a": commit,
-            "b": commit,
+            **({"t/a": commit, "b": commit} if commit_known else {}),
         }
     )
     setup = candidates(files)[0].setup
     assert setup[0] == "mkdir -p b"
-    assert setup[1].startswith("{ git clone -q https://example.com/a.git t/a && git -C t/a checkout -q ")
-    assert setup[1].endswith("|| mkdir -p t/a")
+    clone = "https://example.com/a.git t/a &&"
+    start = (
+        f"{{ git clone -q {clone} git -C t/a checkout -q "
+        if commit_known
+        else "{ git clone -q --depth 1 --branch data "
+    )
+    assert setup[1].startswith(start)
+    assert setup[1].endswith("&& rm -rf t/a/.git; } || mkdir -p t/a")
 
 
 def test_what_worked_before_comes_first() -> None:
