@@ -58,7 +58,7 @@ class Answers:
     def lengths(self) -> list[int]:
         """How many words each file has, by number."""
         lengths = [0] * len(self.files)
-        for postings, places in self._all_postings():
+        for postings, places in self._healed(self._all_postings):
             for numbers, length in zip(places, postings.lengths, strict=True):
                 for number in numbers:
                     lengths[number] = length
@@ -83,10 +83,12 @@ class Answers:
             )
         )
 
-    def with_part(self, part: str) -> set[int]:
-        """The files that have a word of which `part` is a part."""
+    def with_text(self, part: str | None) -> list[int]:
+        """The files that have text, in order: of them, those with a word of which `part` is a part, if it is given."""
+        if part is None:
+            return [number for number, length in enumerate(self.lengths()) if length]
         key = part.encode("utf-8", "surrogateescape")
-        return set(self._counted(lambda postings: postings.with_part(key)))
+        return sorted(self._counted(lambda postings: postings.with_part(key)))
 
     def defining(self, name: str) -> list[int]:
         """The files that define something of this last name, in order."""

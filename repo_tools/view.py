@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from repo_tools.answers import Answers
 from repo_tools.languages import Unparsed, language_of
 from repo_tools.regions import Region, regions
-from repo_tools.search import LONGEST_LINE, Found, Line, search
+from repo_tools.search import LONGEST_LINE, Found, Line, chosen, compiled, search, word_part
 from repo_tools.symbols import Definition, reference_lines
 from repo_tools.tree import Tree
 
@@ -66,11 +66,15 @@ class View:
         return Found(tuple(lines[:limit]), complete=len(lines) <= limit)
 
     def search(self, pattern: str, glob: str = "**", limit: int = 100, seconds: float = 5.0) -> Found:
-        """The lines that match a regular expression, in the files whose path matches `glob` (`*.py`, `docs/**`).
+        """The lines that match a regular expression, in the text files whose path matches `glob` (`*.py`, `docs/**`).
 
-        Raises `BadPattern` with the reason if either is malformed.
+        A line is looked at by itself unless the expression has a `\\n`. Files above `repo_tools.facts.LARGEST` are left
+        out. Raises `BadPattern` with the reason if the expression or the glob is malformed.
         """
-        return search(self._files, self.read, pattern, glob, limit=limit, seconds=seconds)
+        compiled(pattern)
+        candidates = self._answers.with_text(word_part(pattern))
+        paths = chosen((self._files[number] for number in candidates), glob)
+        return search(self.tree.read_many(paths), pattern, limit=limit, seconds=seconds)
 
     def regions(self, path: str, budget_tokens: int) -> tuple[Region, ...]:
         """The regions of one file."""

@@ -89,8 +89,11 @@ def test_search_reads_text_line_by_line(view: View) -> None:
     assert not cut.complete
 
 
-@pytest.mark.parametrize(("pattern", "glob"), [("(", "**"), ("a", "!")])
-def test_a_malformed_pattern_is_named(view: View, pattern: str, glob: str) -> None:
+@pytest.mark.parametrize(
+    ("pattern", "glob"),
+    [("(", "**"), ("a(?=b)", "**"), ("((a{1000}){1000}){1000}", "**"), (r"(a)\1", "**"), ("a", "!")],
+)
+def test_a_pattern_that_cannot_be_used_is_named(view: View, pattern: str, glob: str) -> None:
     with pytest.raises(BadPattern, match="is not a"):
         view.search(pattern, glob)
 
