@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
 from array import array
@@ -10,12 +11,12 @@ from typing import TypeVar
 
 from repo_tools.covering import covering
 from repo_tools.derived import Derived
-from repo_tools.facts import Damaged, unpack_definitions
-from repo_tools.languages import language_of
+from repo_tools.facts import unpack_definitions
+from repo_tools.languages import LANGUAGES, language_of
 from repo_tools.parse_pool import File, parsed
 from repo_tools.patch import EXECUTABLE, REGULAR
 from repo_tools.postings import Postings
-from repo_tools.store import Store
+from repo_tools.store import Damaged, IndexUnusable, Store
 from repo_tools.symbols import Definition
 from repo_tools.tree import Tree
 
@@ -30,6 +31,8 @@ MOST_POSTINGS = 6
 FORGET = 4
 """How many times the documents of a tree the file may hold before those of other trees are forgotten."""
 
+_LANGUAGE_NUMBERS = {"": 0} | {language.name: number for number, language in enumerate(LANGUAGES, 1)}
+
 
 class Answers:
     """The facts of the files of one tree. A file's number is its place in `files`. Threads may share one."""
@@ -40,11 +43,11 @@ class Answers:
         self._lock = threading.RLock()
         blobs = {path: blob for path, (mode, blob) in tree.entries().items() if mode in (REGULAR, EXECUTABLE)}
         self.files = tuple(sorted(blobs))
-        self._keys = [_key(path, blobs[path]) for path in self.files]
         self._numbers = dict(zip(self.files, itertools.count()))
+        self._documents = array("Q", (_document(path, blobs[path]) for path in self.files))
         self._postings: list[tuple[Postings, list[tuple[int, ...]]]] | None = None
-        self._derived = Derived(store, self.files, self._keys)
-        self._documents = self._healed(self._known)
+        self._derived = Derived(store, self.files, self._documents)
+        self._healed(self._complete)
 
     def number(self, path: str) -> int:
         """The number of a file. Raises `KeyError` if there is none."""
@@ -136,33 +139,38 @@ class Answers:
     def _healed(self, ask: Callable[[], T]) -> T:
         """What `ask` gives; if the index is damaged, after it has been made anew."""
         with self._lock:
+            with contextlib.suppress(Damaged):
+                return ask()
+            # Perhaps another process has only forgotten what was asked for.
+            with contextlib.suppress(Damaged):
+                return self._again(ask)
+            self._store.replace()
             try:
-                return ask()
-            except Damaged:
-                self._store.replace()
-                self._postings = None
-                self._documents = self._known()
-                return ask()
+                return self._again(ask)
+            except Damaged as error:
+                raise IndexUnusable(
+                    f"The index is damaged as soon as it is made ({error}): give another folder"
+                ) from error
 
-    def _known(self) -> array[int]:
-        """The document of each file, by number; those that are missing are made."""
+    def _again(self, ask: Callable[[], T]) -> T:
+        self._postings = None
+        self._complete()
+        return ask()
+
+    def _complete(self) -> None:
+        """See that each file's document is there; parse those that are not."""
         known = self._store.numbers()
-        new = {key: path for path, key in zip(self.files, self._keys, strict=True) if key not in known}
+        new = {
+            document: path for path, document in zip(self.files, self._documents, strict=True) if document not in known
+        }
         if new:
             self._parse(new)
-            known = self._store.numbers()
-        try:
-            documents = array("Q", map(known.__getitem__, self._keys))
-        except KeyError as error:
-            raise Damaged(f"a document was written and is not there: {error}") from error
-        if len(known) > FORGET * (len(self.files) + CHUNK):
-            self._store.keep_only(set(documents))
-        return documents
+        if len(known) + len(new) > FORGET * (len(self.files) + CHUNK):
+            self._store.keep_only(set(self._documents))
 
-    def _parse(self, new: Mapping[str, str]) -> None:
+    def _parse(self, new: Mapping[int, str]) -> None:
         contents = zip(new, self._tree.read_many(new.values()), strict=True)
-        files = (File(key, key.partition(" ")[2], data) for key, (_, data) in contents)
-        rows = parsed(files)
+        rows = parsed(File(document, _language_name(path), data) for document, (path, data) in contents)
         while chunk := list(itertools.islice(rows, CHUNK)):
             self._store.add(chunk)
 
@@ -180,6 +188,11 @@ class Answers:
         return self._postings
 
 
-def _key(path: str, blob: str) -> str:
+def _document(path: str, blob: str) -> int:
+    """The number of a file's bytes in its language: 56 bits of the id that git gives them, and 7 for the language."""
+    return int(blob[:14], 16) << 7 | _LANGUAGE_NUMBERS[_language_name(path)]
+
+
+def _language_name(path: str) -> str:
     language = language_of(path)
-    return f"{blob} {language.name if language else ''}"
+    return language.name if language else ""

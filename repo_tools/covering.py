@@ -7,9 +7,8 @@ import hashlib
 from array import array
 from collections.abc import Callable
 
-from repo_tools.facts import Damaged
 from repo_tools.postings import Buffer, Postings, build, build_terms
-from repo_tools.store import Store
+from repo_tools.store import Damaged, Store
 
 UNWRITTEN = 200
 """So few documents without postings get them in memory, anew for each tree; more are written down."""
@@ -48,7 +47,7 @@ def _stored(store: Store, owner: str) -> Postings:
     def section(name: str) -> Buffer:
         data = store.section(owner, name)
         if data is None:
-            raise Damaged(f"{owner} has lost its {name}")
+            raise Damaged(f"{owner} has no {name}")
         return data
 
     def with_terms(name: str) -> Buffer:

@@ -15,11 +15,11 @@ _FILES = "files"
 
 
 class Derived:
-    """The values of one tree, which is given by its files and the key of each one's bytes."""
+    """The values of one tree, which is given by its files and the document of each."""
 
-    def __init__(self, store: Store, files: Sequence[str], keys: Sequence[str]) -> None:
+    def __init__(self, store: Store, files: Sequence[str], documents: Sequence[int]) -> None:
         self._store = store
-        rows = [f"{key} {path}" for path, key in zip(files, keys, strict=True)]
+        rows = [f"{document} {path}" for path, document in zip(files, documents, strict=True)]
         self._listing = "\0".join(rows).encode("utf-8", "surrogateescape")
         self._rows = frozenset(rows)
         self._owner = _OWNER + hashlib.sha256(self._listing).hexdigest()
@@ -46,4 +46,4 @@ class Derived:
     def _differences(self, owner: str) -> frozenset[str]:
         listing = self._store.section(owner, _FILES) or b""
         rows = frozenset(bytes(listing).decode("utf-8", "surrogateescape").split("\0"))
-        return frozenset(row.split(" ", 2)[2] for row in self._rows ^ rows if row)
+        return frozenset(row.partition(" ")[2] for row in self._rows ^ rows if row)

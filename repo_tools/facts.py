@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import zlib
 from array import array
 from collections import Counter
 
@@ -16,10 +15,6 @@ LARGEST = 8 << 20
 
 _HEAD = struct.Struct("<6I")
 _COUNT_LIMIT = 0xFFFF
-
-
-class Damaged(Exception):
-    """Bytes of the index are not what was written."""
 
 
 def is_text(data: bytes) -> bool:
@@ -49,8 +44,7 @@ def _pack(found: tuple[Definition, ...], counted: Counter[bytes] | dict[bytes, i
     texts = ["\n".join(column).encode("utf-8", "surrogateescape") for column in columns[:3]]
     numbers = array("I", [number for column in columns[3:] for number in column]).tobytes()
     parts = [*texts, numbers, b" ".join(counted), _counts(counted).tobytes()]
-    body = _HEAD.pack(*map(len, parts)) + b"".join(parts)
-    return zlib.crc32(body).to_bytes(4, "little") + body
+    return _HEAD.pack(*map(len, parts)) + b"".join(parts)
 
 
 def _counts(counted: Counter[bytes] | dict[bytes, int]) -> array[int]:
@@ -61,26 +55,21 @@ def _counts(counted: Counter[bytes] | dict[bytes, int]) -> array[int]:
 
 
 def unpack_definitions(row: bytes) -> tuple[Definition, ...]:
-    """The definitions of a row. Raises `Damaged`."""
+    """The definitions of a row."""
     return _definitions(_parts(row))
 
 
 def unpack_words(row: bytes) -> tuple[list[bytes], array[int], set[bytes]]:
-    """Of a row: each word of the text once, how often it stands there, and the last names of the definitions.
-
-    Raises `Damaged`.
-    """
+    """Of a row: each word of the text once, how often it stands there, and the last names of the definitions."""
     parts = _parts(row)
     names = {name.rpartition(b".")[2] for name in parts[1].split(b"\n")} if parts[3] else set()
     return parts[4].split(b" ") if parts[4] else [], array("H", parts[5]), names
 
 
 def _parts(row: bytes) -> list[bytes]:
-    if len(row) < 4 + _HEAD.size or zlib.crc32(row[4:]) != int.from_bytes(row[:4], "little"):
-        raise Damaged("a row of facts has another checksum than it was written with")
     parts = []
-    place = 4 + _HEAD.size
-    for size in _HEAD.unpack_from(row, 4):
+    place = _HEAD.size
+    for size in _HEAD.unpack_from(row):
         parts.append(row[place : place + size])
         place += size
     return parts

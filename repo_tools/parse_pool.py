@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple, TypeVar
 
@@ -28,26 +28,28 @@ BATCH_FILES = 64
 BATCH_BYTES = 1 << 18
 BATCH_SECONDS = 60.0
 """When a worker is given up. The parser's own deadline is below: only what hangs outside it comes here."""
+WORKER = (sys.executable, "-m", "repo_tools.parse_worker")
 
 
 class File(NamedTuple):
     """What is to be parsed."""
 
-    key: str
+    number: int
     """Comes back with the row."""
     language: str
     """Its name in the table of languages; empty if it has none."""
     data: bytes
 
 
-Row = tuple[str, bytes]
-"""A file's key and its facts, packed."""
+Row = tuple[int, bytes]
+"""A file's number and its facts, packed."""
 
 
-def parsed(files: Iterable[File], *, workers: int | None = None) -> Iterator[Row]:
+def parsed(files: Iterable[File], *, command: Sequence[str] = WORKER, seconds: float = BATCH_SECONDS) -> Iterator[Row]:
     """The rows of `files`, in any order. A file that takes its parser down gets the facts of a text in no language.
 
-    `files` is read in this thread, little by little; `workers` defaults to the cores of this machine.
+    `files` is read in this thread, little by little. `command` starts a process like `repo_tools.parse_worker`, as many
+    as there are cores; one that needs `seconds` for a batch is ended.
     """
     stream = iter(files)
     first: list[File] = []
@@ -56,10 +58,11 @@ def parsed(files: Iterable[File], *, workers: int | None = None) -> Iterator[Row
         first.append(file)
         size += len(file.data)
         if len(first) > HERE_FILES or size > HERE_BYTES:
-            yield from _Pool(workers or os.cpu_count() or 1).rows(_batches(itertools.chain(first, stream)))
+            workers = [_Worker(command, seconds) for _ in range(os.cpu_count() or 1)]
+            yield from _Pool(workers).rows(_batches(itertools.chain(first, stream)))
             return
     for file in first:
-        yield file.key, facts_row(file.language, file.data)
+        yield file.number, facts_row(file.language, file.data)
 
 
 def _batches(files: Iterable[File]) -> Iterator[list[File]]:
@@ -78,10 +81,10 @@ def _batches(files: Iterable[File]) -> Iterator[list[File]]:
 class _Pool:
     """Threads, each with a process of its own; the caller's thread hands out, collects, and ends what is overdue."""
 
-    def __init__(self, workers: int) -> None:
-        self._waiting: queue.Queue[list[File] | None] = queue.Queue(maxsize=2 * workers)
+    def __init__(self, workers: Sequence[_Worker]) -> None:
+        self._waiting: queue.Queue[list[File] | None] = queue.Queue(maxsize=2 * len(workers))
         self._done: queue.Queue[list[Row]] = queue.Queue()
-        self._workers = [_Worker() for _ in range(workers)]
+        self._workers = workers
 
     def rows(self, batches: Iterable[list[File]]) -> Iterator[Row]:
         threads = [threading.Thread(target=self._serve, args=(worker,), daemon=True) for worker in self._workers]
@@ -123,7 +126,9 @@ class _Pool:
 class _Worker:
     """A process of `repo_tools.parse_worker`, and another when it is lost."""
 
-    def __init__(self) -> None:
+    def __init__(self, command: Sequence[str], seconds: float) -> None:
+        self._command = command
+        self._seconds = seconds
         self._stopped = False
         self._due = math.inf
         self._process = self._started()
@@ -137,7 +142,7 @@ class _Worker:
         self._process = self._started()
         if len(batch) > 1:  # Which file it was is not known.
             return [row for file in batch for row in self.rows([file])]
-        return [(batch[0].key, text_row(batch[0].data))]
+        return [(batch[0].number, text_row(batch[0].data))]
 
     def stop(self) -> None:
         """End the process, whatever it is at."""
@@ -150,7 +155,7 @@ class _Worker:
             self._process.kill()
 
     def _ask(self, batch: list[File]) -> list[Row] | None:
-        self._due = time.monotonic() + BATCH_SECONDS
+        self._due = time.monotonic() + self._seconds
         try:
             send(_pipe(self._process.stdin), [part for file in batch for part in (file.language.encode(), file.data)])
             answer = receive(_pipe(self._process.stdout))
@@ -158,7 +163,7 @@ class _Worker:
             return None
         finally:
             self._due = math.inf
-        return list(zip((file.key for file in batch), answer, strict=True)) if len(answer) == len(batch) else None
+        return list(zip((file.number for file in batch), answer, strict=True)) if len(answer) == len(batch) else None
 
     def _end(self) -> None:
         self._process.kill()
@@ -168,10 +173,9 @@ class _Worker:
                 with contextlib.suppress(OSError):
                     pipe.close()
 
-    @staticmethod
-    def _started() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-m", "repo_tools.parse_worker"],
+    def _started(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(  # noqa: S603  (this very interpreter, unless a test says otherwise)
+            self._command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -24,7 +24,7 @@ _COUNT_BITS = 16
 def build(rows: Iterable[tuple[int, bytes]]) -> dict[str, bytes]:
     """The sections of the postings of documents, to be kept and given to `Postings`.
 
-    `rows` are the documents' numbers and packed facts. Raises `Damaged` if one cannot be read.
+    `rows` are the documents' numbers and packed facts.
     """
     numbers, lengths = array("Q"), array("Q")
     found: defaultdict[bytes, list[int]] = defaultdict(list)

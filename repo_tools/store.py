@@ -11,10 +11,8 @@ import re
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-
-from repo_tools.facts import Damaged
 
 BUSY_SECONDS = 60.0
 """How long to wait for another process that writes: it takes parts of a second."""
@@ -22,9 +20,19 @@ BUSY_SECONDS = 60.0
 _NAME = re.compile(r"index-(\d+)\.sqlite")
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (version TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS documents (number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, row BLOB);
+CREATE TABLE IF NOT EXISTS documents (number INTEGER PRIMARY KEY, row BLOB NOT NULL);
+CREATE UNIQUE INDEX IF NOT EXISTS numbers ON documents (number);
 CREATE TABLE IF NOT EXISTS sections (owner TEXT NOT NULL, name TEXT NOT NULL, data BLOB, UNIQUE (owner, name));
 """
+
+_NOT_THE_FILE = tuple(
+    f"SQLITE_{word}" for word in ("BUSY", "LOCKED", "FULL", "READONLY", "CANTOPEN", "PERM", "IOERR", "NOMEM", "AUTH")
+)
+"""How errors begin that say nothing of what the file holds."""
+
+
+class Damaged(Exception):
+    """What the file holds is not what was written."""
 
 
 class IndexUnusable(Exception):
@@ -32,13 +40,16 @@ class IndexUnusable(Exception):
 
 
 class Store:
-    """Documents (key, number, row) and sections (owner, name, data). Threads may share one. All raise `Damaged`."""
+    """Documents (number, row) and sections (owner, name, data). Threads may share one. All raise `Damaged`."""
 
     def __init__(self, folder: Path, version: str) -> None:
         self._folder = folder
         self._version = version
         self._lock = threading.RLock()
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unusable(folder, error) from error
         self._number = max(self._numbers_of_files(), default=1)
         try:
             self._connection = self._connect()
@@ -61,26 +72,26 @@ class Store:
         """Let go of the file."""
         self._connection.close()
 
-    def numbers(self) -> dict[str, int]:
-        """Key -> number of all documents."""
+    def numbers(self) -> set[int]:
+        """The numbers of all documents."""
         with self._speaking():
-            return dict(self._connection.execute("SELECT key, number FROM documents"))
+            return {number for (number,) in self._connection.execute("SELECT number FROM documents INDEXED BY numbers")}
 
-    def add(self, rows: Iterable[tuple[str, bytes]]) -> None:
-        """Keep documents (key and row); those whose key is there already stay as they are."""
+    def add(self, rows: Iterable[tuple[int, bytes]]) -> None:
+        """Keep documents (number and row)."""
+        sealed = ((number, _seal(str(number), row)) for number, row in rows)
         with self._speaking(), self._connection:
-            self._connection.executemany("INSERT OR IGNORE INTO documents (key, row) VALUES (?, ?)", rows)
+            self._connection.executemany("INSERT OR REPLACE INTO documents VALUES (?, ?)", sealed)
 
     def row(self, number: int) -> bytes:
         """The row of one document."""
         with self._speaking():
             found = self._connection.execute("SELECT row FROM documents WHERE number = ?", (number,)).fetchone()
         if found is None:
-            raise Damaged(f"document {number} is gone")
-        row: bytes = found[0]
-        return row
+            raise Damaged(f"document {number} is not there")
+        return bytes(_unseal(str(number), found[0]))
 
-    def rows(self, numbers: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+    def rows(self, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
         """Number and row of many documents, in order."""
         return ((number, self.row(number)) for number in numbers)
 
@@ -95,7 +106,7 @@ class Store:
 
     def put(self, owner: str, sections: Mapping[str, bytes]) -> None:
         """Keep the sections of `owner`, all or none."""
-        rows = [(owner, name, zlib.crc32(data).to_bytes(4, "little") + data) for name, data in sections.items()]
+        rows = [(owner, name, _seal(owner + name, data)) for name, data in sections.items()]
         with self._speaking(), self._connection:
             self._connection.executemany("INSERT OR REPLACE INTO sections VALUES (?, ?, ?)", rows)
 
@@ -104,12 +115,7 @@ class Store:
         query = "SELECT data FROM sections WHERE owner = ? AND name = ?"
         with self._speaking():
             found = self._connection.execute(query, (owner, name)).fetchone()
-        if found is None:
-            return None
-        data = memoryview(found[0])
-        if zlib.crc32(data[4:]) != int.from_bytes(data[:4], "little"):
-            raise Damaged(f"section {owner} {name} has another checksum than it was written with")
-        return data[4:]
+        return None if found is None else _unseal(owner + name, found[0])
 
     def owners(self) -> list[str]:
         """Whose sections there are, the oldest first."""
@@ -156,9 +162,25 @@ class Store:
                 yield
             except sqlite3.Error as error:
                 name = getattr(error, "sqlite_errorname", "")
-                if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or name in ("SQLITE_ERROR", "SQLITE_MISMATCH"):
-                    raise Damaged(str(error)) from error
-                raise IndexUnusable(
-                    f"The index in {self._folder} cannot be used ({error}): "
-                    "see that the folder is writable and the disk has room, or give another folder"
-                ) from error
+                if name.startswith(_NOT_THE_FILE) and name != "SQLITE_IOERR_SHORT_READ":
+                    raise _unusable(self._folder, error) from error
+                raise Damaged(str(error)) from error
+
+
+def _unusable(folder: Path, error: Exception) -> IndexUnusable:
+    return IndexUnusable(
+        f"The index in {folder} cannot be used ({error}): "
+        "see that the folder is writable and the disk has room, or give another folder"
+    )
+
+
+def _seal(name: str, data: bytes) -> bytes:
+    """The data with a checksum before it that holds for this name alone."""
+    return zlib.crc32(data, zlib.crc32(name.encode())).to_bytes(4, "little") + data
+
+
+def _unseal(name: str, sealed: bytes) -> memoryview:
+    data = memoryview(sealed)
+    if zlib.crc32(data[4:], zlib.crc32(name.encode())) != int.from_bytes(data[:4], "little"):
+        raise Damaged(f"{name} has another checksum than it was written with")
+    return data[4:]
