@@ -1,0 +1,104 @@
+"""The documents of one tree in the index: those that are missing are parsed, what is damaged is made again."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+from array import array
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from repo_tools.covering import covering
+from repo_tools.languages import LANGUAGES, language_of
+from repo_tools.parse_pool import File, parsed
+from repo_tools.patch import EXECUTABLE, REGULAR
+from repo_tools.postings import Postings
+from repo_tools.store import Damaged, IndexUnusable, Store
+from repo_tools.tree import Tree
+
+T = TypeVar("T")
+
+CHUNK = 512
+"""Documents that are written at a time, so that no process waits long for another."""
+FORGET = 4
+"""How many times the documents of a tree the file may hold before those of other trees are forgotten."""
+
+_LANGUAGE_NUMBERS = {"": 0} | {language.name: number for number, language in enumerate(LANGUAGES, 1)}
+
+
+class Documents:
+    """The files of a tree, and the document of each: its bytes read in its language."""
+
+    def __init__(self, store: Store, tree: Tree) -> None:
+        self.store = store
+        self._tree = tree
+        self._lock = threading.RLock()
+        blobs = {path: blob for path, (mode, blob) in tree.entries().items() if mode in (REGULAR, EXECUTABLE)}
+        self.files = tuple(sorted(blobs))
+        self.numbers = array("Q", (_number(path, blobs[path]) for path in self.files))
+        """The number of each file's document, in the order of `files`."""
+        self._postings: list[tuple[Postings, list[tuple[int, ...]]]] | None = None
+        self.healed(self._complete)
+
+    def healed(self, ask: Callable[[], T]) -> T:
+        """What `ask` gives; if the index is damaged, after it has been made anew."""
+        with self._lock:
+            with contextlib.suppress(Damaged):
+                return ask()
+            # Perhaps another process has only forgotten what was asked for.
+            with contextlib.suppress(Damaged):
+                return self._again(ask)
+            self.store.replace()
+            try:
+                return self._again(ask)
+            except Damaged as error:
+                raise IndexUnusable(
+                    f"The index is damaged as soon as it is made ({error}): give another folder"
+                ) from error
+
+    def postings(self) -> list[tuple[Postings, list[tuple[int, ...]]]]:
+        """Sets of postings that together cover the tree, each with the files of its documents, by place.
+
+        Raises `Damaged`, as all that reads them: ask within `healed`.
+        """
+        if self._postings is None:
+            files: dict[int, tuple[int, ...]] = {}
+            for number, document in enumerate(self.numbers):
+                files[document] = (*files.get(document, ()), number)
+            self._postings = [
+                # A document that is in several sets counts in the first alone.
+                (postings, [files.pop(document, ()) for document in postings.documents])
+                for postings in covering(self.store, set(files))
+            ]
+        return self._postings
+
+    def _again(self, ask: Callable[[], T]) -> T:
+        self._postings = None
+        self._complete()
+        return ask()
+
+    def _complete(self) -> None:
+        """See that each file's document is there; parse those that are not."""
+        known = self.store.numbers()
+        new = {document: path for path, document in zip(self.files, self.numbers, strict=True) if document not in known}
+        if new:
+            self._parse(new)
+        if len(known) + len(new) > FORGET * (len(self.files) + CHUNK):
+            self.store.keep_only(set(self.numbers))
+
+    def _parse(self, new: Mapping[int, str]) -> None:
+        contents = zip(new, self._tree.read_many(new.values()), strict=True)
+        rows = parsed(File(document, _language_name(path), data) for document, (path, data) in contents)
+        while chunk := list(itertools.islice(rows, CHUNK)):
+            self.store.add(chunk)
+
+
+def _number(path: str, blob: str) -> int:
+    """The number of a file's bytes in its language: 56 bits of the id that git gives them, and 7 for the language."""
+    return int(blob[:14], 16) << 7 | _LANGUAGE_NUMBERS[_language_name(path)]
+
+
+def _language_name(path: str) -> str:
+    language = language_of(path)
+    return language.name if language else ""
