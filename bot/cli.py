@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
+from bot.commands import repository
 from bot.errors import AgentFixError, BadInput
 from bot.task import Outcome, Task
 
@@ -24,6 +25,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+app.add_typer(repository.app)
 
 STDERR = Console(stderr=True)
 
