@@ -31,6 +31,8 @@ WRAPPERS = re.compile(
 )
 VARIABLE = re.compile(r"^(\w+)=('[^']*'|\"[^\"]*\"|\S*)\s+")
 BUILDS = re.compile(r"\b(build|compile|tsc|rollup|webpack|esbuild|babel|prepare|bundle|tsup|unbuild|swc)\b")
+WORKERS = frozenset({"--maxWorkers", "-w", "--runInBand", "-i"})
+"""With less than two workers Jest runs the tests in its own process, where they meet its command line and its end."""
 NODE_DROPPED = ("--test-reporter", "--experimental-test-coverage", "--watch")
 PATH_OPTIONS = (
     *("-c", "--config", "-r", "--require", "--file", "--root", "--dir", "--project", "-p", "--import", "--loader"),
@@ -64,8 +66,7 @@ def test_script(files: Files, folder: str, package: dict[str, Any]) -> Script | 
     wanted = {**table(package, "dependencies"), **table(package, "devDependencies")}
     for runner in ("vitest", "jest", "mocha", "ava", "tap"):
         if runner in wanted:
-            reporter, command = RUNNERS[runner]
-            return Script(reporter, command, source=f"package.json: devDependencies has {runner}")
+            return replace(_named(files, folder, runner, []), source=f"package.json: devDependencies has {runner}")
     line = scripts.get("test", "")
     if line and "no test specified" not in line:
         return Script("exit-code", "npm test --silent", source="package.json: scripts.test")
@@ -160,6 +161,8 @@ def _named(files: Files, folder: str, runner: str, rest: list[str]) -> Script:
         wants_value = previous.startswith("-") and "=" not in previous and not _is_path(files, folder, word)
         (options if word.startswith("-") or wants_path or wants_value else paths).append(word)
         previous = word
+    if reporter == "jest" and not WORKERS & {option.partition("=")[0] for option in options}:
+        options.append("--maxWorkers=2")
     return Script(reporter, " ".join([command, shlex.join(options)]).strip(), tuple(paths))
 
 

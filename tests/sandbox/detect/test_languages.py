@@ -22,17 +22,17 @@ def node(package: dict[str, object], **files: str) -> Recipe:
 @pytest.mark.parametrize(
     ("script", "command", "reporter", "tests"),
     [
-        ("jest", "jest", "jest", ()),
+        ("jest", "jest --maxWorkers=2", "jest", ()),
         ("jest --coverage --maxWorkers 2 test/unit", "jest --maxWorkers 2", "jest", ("test/unit",)),
         ("vitest", "vitest run", "vitest", ()),
         ("vitest run --config a.ts", "vitest run --config a.ts", "vitest", ()),
         ("nyc mocha -r ts-node/register 'test/**/*.ts'", "mocha -r ts-node/register", "mocha", ("test/**/*.ts",)),
         ("c8 --all node --test test/", "node --test", "node", ("test/",)),
-        ("cross-env A=1 NODE_ENV=test jest", "jest", "jest", ()),
+        ("cross-env A=1 NODE_ENV=test jest -i", "jest -i", "jest", ()),
         ("ava", "ava --tap", "tap", ()),
         ("tape test/*.js", "tape", "tap", ("test/*.js",)),
         ("eslint . && npm run unit", "mocha", "mocha", ()),
-        ("node --experimental-vm-modules node_modules/jest/bin/jest.js", "jest", "jest", ()),
+        ("node --experimental-vm-modules node_modules/jest/bin/jest.js", "jest --maxWorkers=2", "jest", ()),
         ("./scripts/all.sh", "npm test --silent", "exit-code", ()),
     ],
 )
