@@ -24,7 +24,7 @@ def detect(files: Files, folder: str, base_image: str) -> list[Recipe]:
     return [
         Recipe(
             base_image,
-            setup=(_toolchain(*version), *fetch, "go build ./..."),
+            setup=(_toolchain(*version), *fetch, "go test -run '^$' ./... || go build ./..."),
             test_command="go test",
             reporter="go",
             tests=("./...",),

@@ -14,7 +14,11 @@ from sandbox.detect.files import Files, strings, table
 TARGETS = ("test", "tests", "check", "unit", "unittest", "test-unit")
 MOST_JOBS = 3
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]+")
-NOT_WANTED = frozenset(("sudo", "git", "curl", "ca-certificates", "software-properties-common", "lsb-release"))
+NOT_WANTED = re.compile(
+    r"sudo|git|curl|ca-certificates|software-properties-common|lsb-release|(clang|gcc|g\+\+|llvm|python|php|ruby)[\d.-].*"
+    r"|clang.*|valgrind|cppcheck|lcov|gcovr|doxygen|graphviz|linux-.*|docker.*|.*-dbg|snapd"
+)
+"""Packages that a job installs to check other compilers, to measure and to document."""
 
 
 def jobs_with_tests(files: Files) -> list[Job]:
@@ -31,7 +35,7 @@ def debian_packages(files: Files, jobs: list[Job]) -> dict[str, str]:
         for step in expanded(files, job.steps):
             match = re.search(r"\bapt(?:-get)?\s+(?:-\S+\s+)*install\s+(.*)", step.line)
             for word in re.split(r"\s+", match[1].split("&&")[0].split(";")[0]) if match else ():
-                if PACKAGE.fullmatch(word) and word not in NOT_WANTED and not word.startswith("linux-"):
+                if PACKAGE.fullmatch(word) and not NOT_WANTED.fullmatch(word):
                     found.setdefault(word, job.source)
     return found
 

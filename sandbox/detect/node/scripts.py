@@ -24,8 +24,9 @@ RUNNERS = {
 }
 """Word of a test script -> (reporter, how the command starts)."""
 DROPPED = re.compile(
-    r"^(--coverage(=.*)?|--watch(All)?(=\S+)?|--silent|--verbose|--reporters?(=\S+)?|--ci|-w|--run|--bail|-b|--colors?)$"
+    r"^(--coverage(=.*)?|--watch(All)?(=\S+)?|--silent|--verbose|--reporters?(=\S+)?|-R|--ci|--run|--bail|-b|--colors?)$"
 )
+"""Options that make a run end early, wait, or report in another way."""
 WRAPPERS = re.compile(
     r"^(npx( --no-install| --no)?|yarn( run)?|pnpm( exec)?|c8|nyc|cross-env|env|dotenv --|NODE_ENV=\S+)\s+"
 )
@@ -155,6 +156,9 @@ def _named(files: Files, folder: str, runner: str, rest: list[str]) -> Script:
     previous = ""
     for word in rest:
         if DROPPED.match(word):
+            previous = word
+            continue
+        if previous in ("--reporter", "--reporters", "-R"):
             previous = ""
             continue
         wants_path = previous in PATH_OPTIONS

@@ -29,6 +29,7 @@ def node(package: dict[str, object], **files: str) -> Recipe:
         ("nyc mocha -r ts-node/register 'test/**/*.ts'", "mocha -r ts-node/register", "mocha", ("test/**/*.ts",)),
         ("c8 --all node --test test/", "node --test", "node", ("test/",)),
         ("cross-env A=1 NODE_ENV=test jest -i", "jest -i", "jest", ()),
+        ("mocha --reporter spec --check-leaks --bail test/", "mocha --check-leaks", "mocha", ("test/",)),
         ("ava", "ava --tap", "tap", ()),
         ("tape test/*.js", "tape", "tap", ("test/*.js",)),
         ("eslint . && npm run unit", "mocha", "mocha", ()),
