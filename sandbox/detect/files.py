@@ -16,6 +16,8 @@ import yaml
 
 from sandbox.port import Snapshot
 
+LARGEST_YAML = 300_000
+"""Bytes; its reader takes seconds for more."""
 LARGEST = 2_000_000
 """Bytes; a manifest beyond this is not one that a person wrote, and is left unread."""
 SUBMODULE = 0o160000
@@ -76,11 +78,15 @@ class Files:
 
     def yaml(self, path: str) -> dict[str, Any]:
         """A YAML file whose top is a mapping, `{}` if there is none. Keys are as YAML 1.1 reads them: `on` is True."""
-        return self._mapping("yaml", path, yaml.safe_load)
+        return self._mapping("yaml", path, _read_yaml)
 
     def ini(self, path: str) -> dict[str, dict[str, str]]:
         """An INI file: section -> option -> raw text."""
         return self._mapping("ini", path, _read_ini)
+
+    def start(self, path: str, characters: int = 2000) -> str:
+        """The beginning of a file of any size, empty if there is none."""
+        return self._snapshot.read(path)[:characters].decode("utf-8", "replace") if self.has(path) else ""
 
     @staticmethod
     def ini_text(text: str) -> dict[str, dict[str, str]]:
@@ -115,6 +121,12 @@ class Files:
             self._parsed[key] = value if isinstance(value, dict) else {}
         found: dict[str, Any] = self._parsed[key]
         return found
+
+
+def _read_yaml(text: str) -> Any:
+    if len(text) > LARGEST_YAML:
+        raise ValueError(f"{len(text)} characters: too large to be read as YAML")
+    return yaml.safe_load(text)
 
 
 def _read_ini(text: str) -> dict[str, dict[str, str]]:

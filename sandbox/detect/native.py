@@ -11,7 +11,7 @@ SOURCES = (
     *("*.c", "*.h", "*.cc", "*.cpp", "*.cxx", "*.hpp", "*.hh", "*.inc", "*.S", "*CMakeLists.txt", "*.cmake"),
     *("*meson.build", "*Makefile.am", "*configure.ac", "*Makefile"),
 )
-OFF_BY_DEFAULT = re.compile(r"option\s*\(\s*(\w*(?:BUILD|ENABLE|WITH)\w*TESTS?(?:ING)?)\b[^)]*\bOFF\s*\)")
+OFF_BY_DEFAULT = re.compile(r"option\s*\(\s*(\w{0,40}(?:BUILD|ENABLE|WITH)\w{0,40}TESTS?(?:ING)?)\b[^)]*\bOFF\s*\)")
 """Options that have tests built."""
 MAKE_TARGETS = ("test", "check", "tests", "unittest", "unit-test")
 LIBRARIES = {

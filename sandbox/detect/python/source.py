@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -57,7 +58,8 @@ def setup_arguments(files: Files, path: str) -> dict[str, object]:
     names = assignments(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _called(node) == "setup":
-            return {word.arg: literal(word.value, names) for word in node.keywords if word.arg}
+            with contextlib.suppress(RecursionError):
+                return {word.arg: literal(word.value, names) for word in node.keywords if word.arg}
     return {}
 
 
@@ -85,7 +87,8 @@ def uses(files: Files, paths: list[str]) -> Uses:
     """What these Python files import and which fixtures and marks they use."""
     found = Uses()
     for path in paths[:MOST_FILES]:
-        _collect(parsed(files.text(path)), found)
+        with contextlib.suppress(RecursionError):
+            _collect(parsed(files.text(path)), found)
     return found
 
 

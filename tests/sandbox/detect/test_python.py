@@ -215,6 +215,15 @@ def test_random_order_is_switched_off() -> None:
             'dynamic = ["version"]\n',
         },
         {"tests/test_b.py": "def (:\n"},
+        {"tests/test_b.py": f"@{'-' * 3000}fixture\ndef a(): ...\n"},
+        {"setup.py": f"setup(name={' + '.join(['[]'] * 3000)})\n"},
+        {"setup.py": "setup(name=[" + "[" * 150 + "]" * 150 + "])\n"},
+        {"tests/test_b.py": "(" * 10_000},
+        {".github/workflows/a.yml": "- " * 3000},
+        {".github/workflows/a.yml": "a: &a [x, x]\nb: &b [*a, *a]\njobs: {a: {steps: *b}}\n"},
+        {".github/workflows/a.yml": "jobs: {a: " + "{b: " * 500 + "1" + "}" * 501 + "\n"},
+        {"pyproject.toml": "a = " + "[" * 5000},
+        {"package.json": "[" * 100_000},
     ],
 )
 def test_broken_manifests_still_give_a_recipe(broken: dict[str, str]) -> None:
