@@ -45,6 +45,7 @@ class Api:
     url: str = "https://api.github.com"
     """Of a GitHub Enterprise Server: `https://HOST/api/v3`."""
     timeout: int = 20
+    """More than the ten after which GitHub itself ends a request: what was not answered by then is over."""
     retries: int = 4
     longest_wait: float = 60.0
     """If GitHub asks for more patience than this, the call ends with `Unavailable`, which says for how long."""
@@ -72,10 +73,8 @@ class Retries(GithubRetry):
     LIMITED = (403, 429)
 
     def is_retry(self, method: str, status_code: int, has_retry_after: bool = False) -> bool:
-        """Whether an answer of this kind is asked for again."""
-        if method == "POST":
-            return status_code in self.LIMITED
-        return super().is_retry(method, status_code, has_retry_after) or status_code in self.LIMITED
+        """Whether an answer of this kind is asked for again; `POST` is not among the allowed methods."""
+        return status_code in self.LIMITED or super().is_retry(method, status_code, has_retry_after)
 
     def increment(
         self,

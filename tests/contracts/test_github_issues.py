@@ -142,7 +142,16 @@ def test_an_unchanged_progress_comment_is_not_written_again(here: Place) -> None
     assert len(writes) == 1
 
 
-@pytest.mark.parametrize("fault", [BAD_GATEWAY, LOST_ANSWER, Fault(500, "Server Error", after=True), Fault(hang=2)])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        BAD_GATEWAY,
+        LOST_ANSWER,
+        Fault(500, "Server Error", after=True),
+        Fault(502, hang=2),
+        Fault(502, hang=2, after=True),
+    ],
+)
 def test_a_comment_whose_answer_is_lost_is_not_written_twice(app: Place, fault: Fault) -> None:
     issue, forge = app.issue(), app.forge(timeout=1)
     forge.author  # noqa: B018 - the bot knows itself before anything goes wrong

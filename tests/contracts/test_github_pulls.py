@@ -82,7 +82,7 @@ def test_somebody_elses_pull_request_from_the_branch_is_adopted_but_not_rewritte
     assert theirs.pull.reviewers == []
 
 
-@pytest.mark.parametrize("fault", [BAD_GATEWAY, LOST_ANSWER, Fault(hang=2)])
+@pytest.mark.parametrize("fault", [BAD_GATEWAY, LOST_ANSWER, Fault(502, hang=2), Fault(502, hang=2, after=True)])
 def test_a_lost_answer_makes_no_second_pull_request(app: Place, fault: Fault) -> None:
     pushed(app)
     forge = app.forge(timeout=1)

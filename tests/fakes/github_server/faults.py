@@ -15,7 +15,8 @@ class Fault:
     """One thing that goes wrong.
 
     `after` does what was asked first and loses only the answer: the fault that makes a client say things twice.
-    `hang` waits so many seconds before anything else; `call` runs first, to stop the clock or kill a process.
+    `hang` waits so many seconds, before anything is done or, with `after`, when it is done; `call` runs first, to act
+    meanwhile or to kill a process.
     """
 
     status: int = 0

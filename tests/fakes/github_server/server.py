@@ -102,9 +102,12 @@ class GitHubServer:
         if fault is not None:
             if fault.call is not None:
                 await anyio.to_thread.run_sync(fault.call)
-            if fault.hang:
+            if fault.hang and not fault.after:
                 await anyio.sleep(fault.hang)
-        return await anyio.to_thread.run_sync(self._respond, request, raw, body, fault)
+        response = await anyio.to_thread.run_sync(self._respond, request, raw, body, fault)
+        if fault is not None and fault.after:
+            await anyio.sleep(fault.hang)
+        return response
 
     def _respond(self, request: Request, raw: str, body: bytes, fault: Fault | None) -> Response:
         instead = fault.answer() if fault else None
