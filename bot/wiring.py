@@ -30,6 +30,7 @@ from repo_tools.checkout import open_local
 from repo_tools.index import Index
 from repo_tools.tree import Tree
 from sandbox.docker_engine import DockerSandbox, sweep
+from sandbox.memory import RecipeMemory
 from sandbox.settings import SandboxSettings
 
 ROLES = ("analyst", "coder", "tester", "single")
@@ -127,6 +128,7 @@ def carry_out(
             sandbox=containers,
             index=Index.open(settings.state_dir / "index"),
             publisher=Folder(LocalRepo(repository, folder.path)),
+            recipes=RecipeMemory(settings.state_dir / "recipes"),
             request_tokens=settings.request_tokens_for,
             price=functools.partial(_price, order),
             seconds=seconds,

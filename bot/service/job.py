@@ -7,6 +7,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from bot import __version__
@@ -28,13 +29,14 @@ from bot.team.briefs import diff
 from bot.team.delivery import Delivery
 from bot.team.evidence import Assignment
 from bot.team.loop import perform
-from bot.team.scout import scout
+from bot.team.scout import Scouted, scout
 from bot.team.strategies import STRATEGIES
 from bot.transcript import Transcript
 from repo_tools.checkout import Commit
 from repo_tools.index import Index
 from repo_tools.tree import Tree
-from sandbox.errors import SandboxDied, SandboxUnavailable, SetupFailed, TestsUnrunnable
+from sandbox.errors import BadRecipeFile, SandboxDied, SandboxUnavailable, SetupFailed, TestsUnrunnable
+from sandbox.memory import RecipeMemory
 from sandbox.port import Sandbox
 from sandbox.proving import Proof, prove
 from sandbox.recipe import candidates
@@ -70,6 +72,7 @@ class Workshop:
     sandbox: Sandbox
     index: Index
     publisher: Publisher
+    recipes: RecipeMemory
     request_tokens: Callable[[str], int]
     price: Price
     seconds: Seconds
@@ -98,6 +101,8 @@ class Job:
             result = self._ended(Outcome.ENVIRONMENT_FAILED, f"{error}\n{trim.middle(error.log, 4000)}")
         except (SandboxUnavailable, SandboxDied) as error:
             result = self._ended(Outcome.ENVIRONMENT_FAILED, str(error))
+        except BadRecipeFile as error:
+            result = self._ended(Outcome.REFUSED, str(error))
         except TestsUnrunnable as error:
             result = self._ended(Outcome.TESTS_UNRUNNABLE, str(error))
         except OverBudget as error:
@@ -112,6 +117,11 @@ class Job:
             result = self._ended(Outcome.ERROR, "".join(traceback.format_exception(error)))
         self.transcript.add(RunEnded(outcome=result.outcome, text=result.reason, spent=self.meter.by_role))
         return result
+
+    @cached_property
+    def scouted(self) -> Scouted:
+        """Where the issue is likely about, found without a model; also tells which package of several is meant."""
+        return scout(self.shop.index.view(self.tree), self.order.task)
 
     def _begin(self) -> None:
         order = self.order
@@ -145,11 +155,14 @@ class Job:
 
     def _proof(self) -> Proof:
         """The first recipe that gives a test report on the base commit, and that report: it is the baseline."""
-        shop = self.shop
-        found = candidates(self.tree, base_image=shop.base_image)
+        shop, name = self.shop, self.order.task.repository
 
         def work() -> Proof:
-            return prove(shop.sandbox, self.tree, found, seconds=shop.seconds.tests)
+            known = shop.recipes.recall(name, self.tree)
+            found = candidates(self.tree, remembered=known, target_paths=self.scouted.files, base_image=shop.base_image)
+            proof = prove(shop.sandbox, self.tree, found, seconds=shop.seconds.tests)
+            shop.recipes.remember(name, self.tree, proof.recipe)
+            return proof
 
         proof = self.steps("environment and baseline", lambda: pausing(work, shop.cancel))
         self.transcript.add(Tested.of("baseline", proof.report))
@@ -182,7 +195,7 @@ class Job:
 
     def _delivery(self, base: Baseline, effects: RunEffects) -> Delivery:
         task = self.order.task
-        seen = scout(effects.view(self.tree), task)
+        seen = self.scouted
         work = Assignment(task, self.tree, base, seen.hints, seen.examples, self.shop.policy)
         delivery: Delivery = perform(STRATEGIES[task.strategy](work), effects, work.known_bad)
         return delivery

@@ -26,17 +26,19 @@ TEST_LINES = 110
 
 @dataclass(frozen=True)
 class Scouted:
-    """Two texts for prompts."""
+    """Two texts for prompts, and the likeliest files."""
 
     hints: str
     examples: str
+    files: tuple[str, ...] = ()
 
 
 def scout(view: View, task: Task) -> Scouted:
     """Rank the repository for the issue and show the best of it."""
     text = "\n\n".join([task.title, task.body, *(comment.body for comment in task.comments)])
     ranking = rank(view, text)
-    return Scouted(_hints(view, ranking), _examples(view, ranking))
+    files = tuple(found.path for found in ranking.files[:FILES])
+    return Scouted(_hints(view, ranking), _examples(view, ranking), files)
 
 
 def _hints(view: View, ranking: Ranking) -> str:

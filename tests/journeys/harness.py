@@ -25,6 +25,7 @@ from bot.transcript import Transcript
 from repo_tools.checkout import open_local
 from repo_tools.index import Index
 from sandbox.docker_engine import DockerSandbox
+from sandbox.memory import RecipeMemory
 
 T = TypeVar("T")
 
@@ -107,6 +108,7 @@ def solve(
             sandbox=sandbox,
             index=Index.open(folder / "index"),
             publisher=wiring.Folder(LocalRepo(repository, folder / "published")),
+            recipes=RecipeMemory(folder / "recipes"),
             request_tokens=settings.request_tokens_for,
             price=lambda role, usage: price("gpt-5-mini", usage),
             seconds=seconds,
