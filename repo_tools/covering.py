@@ -7,13 +7,13 @@ import hashlib
 from array import array
 from collections.abc import Callable
 
-from repo_tools.postings import Buffer, Postings, build, build_terms
+from repo_tools.postings import MOST, Buffer, Postings, build, build_terms
 from repo_tools.store import Damaged, Store
 
 UNWRITTEN = 200
 """So few documents without postings get them in memory, anew for each tree; more are written down."""
-MOST = 6
-"""Sets in the store before a single one takes their place."""
+SPARE = 6
+"""Sets that the store may hold above what a tree needs, before all are made anew."""
 
 _OWNER = "postings "
 
@@ -21,7 +21,7 @@ _OWNER = "postings "
 def covering(store: Store, wanted: set[int]) -> list[Postings]:
     """Postings that hold each of the `wanted` documents, and perhaps others; some maybe twice. Raises `Damaged`."""
     owners = [owner for owner in store.owners() if owner.startswith(_OWNER)]
-    if len(owners) >= MOST:
+    if len(owners) > SPARE + len(wanted) // MOST:
         for owner in owners:
             store.drop(owner)
         owners = []
@@ -29,17 +29,17 @@ def covering(store: Store, wanted: set[int]) -> list[Postings]:
         postings for postings in map(functools.partial(_stored, store), owners) if wanted & set(postings.documents)
     ]
     missing = wanted.difference(*(postings.documents for postings in found))
-    if len(missing) > UNWRITTEN:
-        found.append(_stored(store, _write(store, missing)))
-    elif missing:
-        found.append(_in_memory(store, missing))
-    return found
+    if len(missing) <= UNWRITTEN:
+        return [*found, _in_memory(store, missing)] if missing else found
+    numbers = sorted(missing)
+    parts = (numbers[start : start + MOST] for start in range(0, len(numbers), MOST))
+    return [*found, *(_stored(store, _write(store, part)) for part in parts)]
 
 
-def _write(store: Store, numbers: set[int]) -> str:
+def _write(store: Store, numbers: list[int]) -> str:
     # Named for what it covers: two processes that write the same do not write it twice.
-    owner = _OWNER + hashlib.sha256(array("Q", sorted(numbers)).tobytes()).hexdigest()
-    store.put(owner, build(store.rows(sorted(numbers))))
+    owner = _OWNER + hashlib.sha256(array("Q", numbers).tobytes()).hexdigest()
+    store.put(owner, build(store.rows(numbers)))
     return owner
 
 

@@ -6,6 +6,7 @@ document goes by its place in `documents`.
 
 from __future__ import annotations
 
+import bisect
 import functools
 import itertools
 from array import array
@@ -18,15 +19,17 @@ from repo_tools.words import terms
 Buffer = bytes | memoryview
 
 _COUNT_BITS = 16
-"""A posting is one number: the document's place above these bits, the count (at most 65,535) in them."""
+"""A posting is one number of 32 bits: the document's place above these bits, the count (at most 65,535) in them."""
+MOST = 1 << 14
+"""Documents of one set: it bounds the memory that making it takes."""
 
 
 def build(rows: Iterable[tuple[int, bytes]]) -> dict[str, bytes]:
     """The sections of the postings of documents, to be kept and given to `Postings`.
 
-    `rows` are the documents' numbers and packed facts.
+    `rows` are the documents' numbers and packed facts, at most `MOST`.
     """
-    numbers, lengths = array("Q"), array("Q")
+    numbers, lengths = array("Q"), array("I")
     found: defaultdict[bytes, list[int]] = defaultdict(list)
     defined: defaultdict[bytes, list[int]] = defaultdict(list)
     for place, (number, row) in enumerate(rows):
@@ -50,33 +53,52 @@ def build_terms(words: Sequence[bytes]) -> dict[str, bytes]:
     """The sections that tell which of `words` (by place) a term finds."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for place, word in enumerate(words):
-        for term in set(terms(word.decode("utf-8", "surrogateescape"))):
+        for term in dict.fromkeys(terms(word.decode("utf-8", "surrogateescape"))):
             found[term].append(place)
     return _table("terms", {term.encode("utf-8", "surrogateescape"): places for term, places in found.items()})
 
 
 def _table(name: str, rows: Mapping[bytes, list[int]]) -> dict[str, bytes]:
-    starts = array("Q", itertools.accumulate(map(len, rows.values()), initial=0))
-    numbers = array("Q", itertools.chain.from_iterable(rows.values()))
-    return {name: b"\n".join(rows), f"{name}.starts": starts.tobytes(), f"{name}.numbers": numbers.tobytes()}
+    keys = sorted(rows)
+    numbers = list(map(rows.__getitem__, keys))
+    key_starts = itertools.accumulate((len(key) + 1 for key in keys), initial=0)
+    starts = itertools.accumulate(map(len, numbers), initial=0)
+    return {
+        name: b"\n".join(keys),
+        f"{name}.key starts": array("I", key_starts).tobytes(),
+        f"{name}.starts": array("I", starts).tobytes(),
+        f"{name}.numbers": array("I", itertools.chain.from_iterable(numbers)).tobytes(),
+    }
 
 
 class Table:
-    """Key -> numbers, as `_table` laid them out."""
+    """Key -> numbers, as `_table` laid them out: read where it is, as most questions are for a few of many keys."""
 
     def __init__(self, section: Callable[[str], Buffer], name: str) -> None:
-        self._starts = memoryview(section(f"{name}.starts")).cast("Q")
-        self._numbers = memoryview(section(f"{name}.numbers")).cast("Q")
-        self.keys = bytes(section(name)).split(b"\n") if len(self._starts) > 1 else []
-        self._places = dict(zip(self.keys, range(len(self.keys)), strict=True))
+        self._keys = section(name)
+        self._key_starts = memoryview(section(f"{name}.key starts")).cast("I")
+        self._starts = memoryview(section(f"{name}.starts")).cast("I")
+        self._numbers = memoryview(section(f"{name}.numbers")).cast("I")
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
 
     def __getitem__(self, key: bytes) -> Sequence[int]:
-        place = self._places.get(key)
-        return () if place is None else self.at(place)
+        place = bisect.bisect_left(range(len(self)), key, key=self.key)
+        return self.at(place) if place < len(self) and self.key(place) == key else ()
+
+    def key(self, place: int) -> bytes:
+        """The key at a place; they are sorted."""
+        return bytes(self._keys[self._key_starts[place] : self._key_starts[place + 1] - 1])
 
     def at(self, place: int) -> Sequence[int]:
-        """The numbers of the key at this place of `keys`."""
+        """The numbers of the key at a place."""
         return self._numbers[self._starts[place] : self._starts[place + 1]]
+
+    @functools.cached_property
+    def keys(self) -> Sequence[bytes]:
+        """All keys, by place."""
+        return bytes(self._keys).split(b"\n") if len(self) else []
 
 
 class Postings:
@@ -94,7 +116,7 @@ class Postings:
     @functools.cached_property
     def lengths(self) -> Sequence[int]:
         """How many words each document has, by place."""
-        return memoryview(self._section("lengths")).cast("Q")
+        return memoryview(self._section("lengths")).cast("I")
 
     @functools.cached_property
     def words(self) -> Table:
