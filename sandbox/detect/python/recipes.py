@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
@@ -45,7 +46,28 @@ def detect(files: Files, folder: str, base_image: str) -> list[Recipe]:
         ways.append(("poetry.lock", _locked_by_poetry(found)))
     ways.append((DECLARED, _declared(found)))
     ways.append(("the project alone, with the test tools that its tests use", _bare(found)))
-    return [_recipe(found, base_image, install, source) for source, install in ways]
+    recipes = [_recipe(found, base_image, install, source) for source, install in ways]
+    return [*_django(found, recipes[-2]), *recipes, *_unittest(found, recipes[-2])]
+
+
+def _django(found: Evidence, recipe: Recipe) -> list[Recipe]:
+    """A Django site without pytest's plug-in for it is tested by its own command."""
+    manage = below(found.folder, "manage.py")
+    if not found.files.has(manage) or "DJANGO_SETTINGS_MODULE" in found.config.options:
+        return []
+    sources = {**recipe.sources, "test_command": manage, "reporter": "its exit code", "tests": "all apps"}
+    return [replace(recipe, test_command="python manage.py test", reporter="exit-code", tests=(), sources=sources)]
+
+
+def _unittest(found: Evidence, recipe: Recipe) -> list[Recipe]:
+    """Suites that know nothing of pytest can do without it."""
+    if not found.uses.unittest or "pytest" in found.uses.imports | found.uses.optional:
+        return []
+    folder = next((name for name in ("tests", "test") if found.files.has_folder(below(found.folder, name))), ".")
+    package = found.files.has(below(found.folder, f"{folder}/__init__.py"))
+    tests = ("discover", "-s", folder, *(("-t", ".") if package else ()))
+    sources = {**recipe.sources, "test_command": "tests are cases of unittest", "reporter": "unittest"}
+    return [replace(recipe, test_command="python -m unittest", reporter="unittest", tests=tests, sources=sources)]
 
 
 def _start(found: Evidence) -> list[str]:

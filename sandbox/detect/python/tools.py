@@ -44,8 +44,8 @@ class Needs:
 
 def tox_sections(files: Files, folder: str) -> tuple[dict[str, dict[str, str]], str]:
     """tox's environments, whichever file they stand in, and that file."""
-    for path, prefix in ((below(folder, "tox.ini"), ""), (below(folder, "setup.cfg"), "tox:")):
-        found = {name: options for name, options in files.ini(path).items() if name.startswith(prefix + "testenv")}
+    for path in (below(folder, "tox.ini"), below(folder, "setup.cfg")):
+        found = {name: options for name, options in files.ini(path).items() if name.startswith("testenv")}
         if found:
             return found, path
     path = below(folder, "pyproject.toml")

@@ -185,6 +185,60 @@ def test_an_application_without_packaging() -> None:
     assert first.env["PYTHONPATH"] == "."
 
 
+def test_a_suite_of_unittest_can_do_without_pytest() -> None:
+    tests = {"tests/__init__.py": "", "tests/test_a.py": "import unittest\nclass A(unittest.TestCase): ...\n"}
+    last = recipes({"pyproject.toml": PROJECT}, tests)[-1]
+    assert (last.test_command, last.reporter) == ("python -m unittest", "unittest")
+    assert last.tests == ("discover", "-s", "tests", "-t", ".")
+    tests["tests/test_a.py"] += "import pytest\n"
+    assert recipes({"pyproject.toml": PROJECT}, tests)[-1].reporter == "pytest"
+
+
+def test_a_django_site_is_tested_by_its_own_command() -> None:
+    files = {"manage.py": "", "requirements.txt": "django\n"}
+    assert recipes(files)[0].test_command == "python manage.py test"
+    assert recipes({**files, "pytest.ini": "[pytest]\nDJANGO_SETTINGS_MODULE = a\n"})[0].reporter == "pytest"
+
+
+@pytest.mark.parametrize("word", ["Extension(", "cythonize("])
+def test_compiled_parts_are_built_again_after_a_change(word: str) -> None:
+    setup = f"from setuptools import setup\nsetup(name='x', ext_modules=[{word}'a', ['a.c'])])\n"
+    first = recipes({"setup.py": setup, "a.c": ""})[0]
+    assert "build-essential" in first.packages
+    assert "--offline" in first.build[0]
+    assert "*.c" in first.build_inputs
+    assert recipes({"setup.py": "setup(name='x')"})[0].build == ()
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "wanted"),
+    [
+        (
+            "noxfile.py",
+            "def tests(session):\n    session.install('-e', '.[a]', 'mock', '-r', 'r.txt')\n",
+            "-e '.[a]' -r r.txt",
+        ),
+        (
+            "pyproject.toml",
+            '[tool.hatch.envs.hatch-test]\nextra-dependencies = ["mock"]\nfeatures = ["a"]\n',
+            "-e '.[a]'",
+        ),
+        ("pyproject.toml", '[tool.pdm.dev-dependencies]\ntest = ["mock"]\n', "-e . mock"),
+        ("pyproject.toml", '[tool.uv]\ndev-dependencies = ["mock"]\n', "-e . mock"),
+        ("pyproject.toml", '[tool.tox.env_run_base]\ndeps = ["mock"]\nextras = ["a"]\n', "-e '.[a]' mock"),
+        ("pyproject.toml", '[tool.tox]\nlegacy_tox_ini = """\n[testenv]\ndeps = mock\n"""\n', "-e . mock"),
+        ("setup.cfg", "[tox:tox]\n[testenv]\ndeps = mock\n", "-e . mock"),
+    ],
+)
+def test_other_tools_that_say_what_tests_need(file: str, text: str, wanted: str) -> None:
+    pyproject = PROJECT + '[project.optional-dependencies]\na = ["orjson"]\n'
+    files = {"pyproject.toml": pyproject, "r.txt": ""}
+    files[file] = (pyproject if file == "pyproject.toml" else "") + text
+    line = installed(recipes(files)[0])
+    assert line.startswith(wanted)
+    assert " mock" in line
+
+
 def test_another_python_where_the_base_is_not_accepted() -> None:
     old = recipes({"pyproject.toml": PROJECT + 'requires-python = ">=3.13"\n'})[0]
     assert "--python '>=3.13'" in old.setup[1]
