@@ -123,10 +123,11 @@ def lack(report: TestReport) -> str:
 
 
 def telling_lines(log: str, most: int = 12) -> tuple[str, ...]:
-    """The lines of a log that explain a failure: those with a telling word, the last ones first to be kept."""
+    """The lines of a log that explain a failure: those with a telling word, one of each kind, the last ones."""
     rows = [row.rstrip()[:300] for row in log.splitlines() if row.strip()]
     telling = [row for row in rows if TELLING.search(row)] or rows
-    return tuple(dict.fromkeys(telling[-most:]))
+    kinds = {re.sub(r"\S*[/\d]\S*", "", row): row for row in reversed(telling)}
+    return tuple(reversed(list(kinds.values())[:most]))
 
 
 def first_line(text: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from sandbox.docker_engine import DockerSandbox
 from sandbox.errors import SetupFailed, TestsUnrunnable
 from sandbox.port import TestOutcome
-from sandbox.proving import prove
+from sandbox.proving import prove, telling_lines
 from sandbox.recipe import candidates
 from sandbox.settings import SandboxSettings
 from tests.sandbox.conftest import PROJECT, recipe
@@ -67,3 +67,10 @@ def test_failures_tell_what_was_tried(sandbox: DockerSandbox, settings: SandboxS
         prove(sandbox, PROJECT, [broken], seconds=60)
     with pytest.raises(TestsUnrunnable, match="no test passed"):
         prove(sandbox, Files({"tests/a.py": ""}), [recipe(setup=(), test_command="python3 -c 1 ;")])
+
+
+def test_the_lines_that_matter_are_few_and_of_different_kinds() -> None:
+    log = "\n".join(["fine", *(f"ERROR tests/test_{i}.py - gone" for i in range(50)), "fatal: cannot open /x", "done"])
+    assert telling_lines(log) == ("ERROR tests/test_0.py - gone", "fatal: cannot open /x")
+    assert telling_lines("one\ntwo\n") == ("one", "two")
+    assert telling_lines("") == ()
