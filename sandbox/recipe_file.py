@@ -99,7 +99,8 @@ def read(text: str) -> RecipeFile | None:
 def explained(error: ValidationError, tree: yaml.Node | None, inside: tuple[str, ...], model: type[BaseModel]) -> str:
     """One line for each mistake that `model` found in the part `inside` of a file: place, key, what to write."""
     rows = []
-    for mistake in error.errors():
+    unknown_first = sorted(error.errors(), key=lambda mistake: mistake["type"] != "extra_forbidden")
+    for mistake in unknown_first:
         path = (*inside, *mistake["loc"])
         path = path[:-1] if path[-1] == "[key]" else path
         name = ".".join(map(str, path))

@@ -15,6 +15,14 @@ from sandbox.settings import SandboxSettings
 from tests.sandbox.conftest import PROJECT, recipe
 from tests.sandbox.snapshots import Files
 
+THING = Files(
+    {
+        "pyproject.toml": '[build-system]\nrequires = ["flit_core"]\nbuild-backend = "flit_core.buildapi"\n'
+        '[project]\nname = "thing"\nversion = "1"\ndescription = "x"\n[dependency-groups]\ntest = ["pytest"]\n',
+        "thing.py": "ONE = 1\n",
+        "tests/test_thing.py": "import thing\n\n\ndef test_one():\n    assert thing.ONE == 1\n",
+    }
+)
 LACKING = PROJECT.but(
     **{
         "tests/test_add.py": "def test_there():\n    pass\n",
@@ -24,15 +32,7 @@ LACKING = PROJECT.but(
 
 
 def test_a_found_recipe_is_proved(sandbox: DockerSandbox, settings: SandboxSettings) -> None:
-    project = Files(
-        {
-            "pyproject.toml": '[build-system]\nrequires = ["flit_core"]\nbuild-backend = "flit_core.buildapi"\n'
-            '[project]\nname = "thing"\nversion = "1"\ndescription = "x"\n[dependency-groups]\ntest = ["pytest"]\n',
-            "thing.py": "ONE = 1\n",
-            "tests/test_thing.py": "import thing\n\n\ndef test_one():\n    assert thing.ONE == 1\n",
-        }
-    )
-    proof = prove(sandbox, project, candidates(project, base_image=settings.base_image), seconds=60)
+    proof = prove(sandbox, THING, candidates(THING, base_image=settings.base_image), seconds=60)
     assert proof.report.good
     assert dict(proof.report.tests) == {"tests/test_thing.py::test_one": TestOutcome.PASSED}
     assert proof.failures == ()
