@@ -19,7 +19,9 @@ from sandbox.archive import USER_ID, Archive, regular_files
 from sandbox.errors import SandboxDied, SandboxStopped, SandboxUnavailable
 from sandbox.output import Output
 from sandbox.port import Result
+from sandbox.scripts import KILLED, KILLED_INSIDE
 from sandbox.settings import SandboxSettings
+from sandbox.watching import Watch
 
 if TYPE_CHECKING:
     from docker.models.containers import Container
@@ -28,13 +30,8 @@ RUN_LABEL = "agent-fix.run"
 UNTIL_LABEL = "agent-fix.until"
 """Seconds since the epoch after which whoever made the container has no more use for it."""
 
-KILLED = 137
-KILLED_INSIDE = 217
-"""The first process turns a command's 137 into this, which leaves 137 to mean: killed from outside."""
 KILL_SECONDS = 30
 """How long the engine may take to end a container that it was told to kill."""
-WATCH_SECONDS = 0.2
-DISK_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -144,7 +141,6 @@ class Execution:
         self._output = Output(settings.output_kept)
         self._code: int | None = None
         self._error: BaseException | None = None
-        self._disk_at = 0.0
 
     def run(self, seconds: float) -> Result:
         """Run to the end. Raises `SandboxDied`, `SandboxStopped`; after either, nothing runs any more."""
@@ -152,11 +148,10 @@ class Execution:
             raise SandboxStopped("the run was told to stop")
         stream = self._client.api.attach(str(self._target.id), stream=True)
         started = time.monotonic()
-        self._disk_at = started + DISK_SECONDS
         self._target.start()
         follower = threading.Thread(target=self._follow, args=(stream,), daemon=True)
         follower.start()
-        ended = self._watch(follower, started + seconds)
+        ended = Watch(seconds, self._output, self._settings.output, self._stop, self._disk_is_full).over(follower)
         took = time.monotonic() - started
         if ended != "exit":
             with contextlib.suppress(docker.errors.APIError):  # it may just have ended by itself
@@ -178,26 +173,8 @@ class Execution:
         finally:
             stream._response.close()  # the stream's own `close` leaves the socket to the garbage collector
 
-    def _watch(self, follower: threading.Thread, deadline: float) -> str:
-        """What ends the command: `exit` if it does so by itself."""
-        while True:
-            follower.join(WATCH_SECONDS)
-            if not follower.is_alive():
-                return "exit"
-            if self._stop.is_set():
-                return "stop"
-            if time.monotonic() > deadline:
-                return "timeout"
-            if self._output.total > self._settings.output:
-                return "output"
-            if self._disk_is_full():
-                return "disk"
-
     def _disk_is_full(self) -> bool:
-        if time.monotonic() < self._disk_at:
-            return False
         found = self._client.api.containers(all=True, size=True, filters={"id": self._target.id})
-        self._disk_at = time.monotonic() + DISK_SECONDS
         return any(one.get("SizeRw", 0) > self._settings.disk for one in found)
 
     def _result(self, ended: str, seconds: float) -> Result:

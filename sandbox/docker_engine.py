@@ -6,20 +6,20 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
 from functools import cached_property
 
 import docker
 import docker.errors
 
 from sandbox import report, scripts
-from sandbox.archive import NAMES, Archive, Difference, difference
+from sandbox.archive import Archive
 from sandbox.container import RUN_LABEL, UNTIL_LABEL, Execution, Rights, container, engine_errors, fetch, put, remove
 from sandbox.errors import SandboxStopped
 from sandbox.images import Images
 from sandbox.port import Environment, Recipe, Result, Snapshot, TestReport
 from sandbox.runners.base import Asked
 from sandbox.settings import SandboxSettings
+from sandbox.trees import NAMES, Difference, difference
 
 
 class DockerSandbox:
@@ -99,13 +99,11 @@ def inputs(
 ) -> Iterator[Archive]:
     """Everything that is put into a container before it starts."""
     places = scripts.CONTAINER
-    text = scripts.exports(scripts.variables(recipe, places), recipe, places)
-    if any(fnmatchcase(path, pattern) for path in changes.paths for pattern in recipe.build_inputs):
-        text += scripts.steps(recipe.build)
+    text = scripts.check(recipe, places, changes.paths, command)
     with Archive() as archive:
         archive.add("agent-fix/in/start", scripts.start(recipe, places).encode())
         archive.add("agent-fix/in/deleted", b"".join(path.encode(*NAMES) + b"\0" for path in changes.delete))
-        archive.add("agent-fix/in/command", (text + command + "\n").encode(*NAMES))
+        archive.add("agent-fix/in/command", text.encode(*NAMES))
         for name, data in report.reporter(recipe).files(asked).items() if asked else ():
             archive.add(f"agent-fix/in/lib/{name}", data)
         archive.add_tree("repo", snapshot, changes.put)

@@ -7,9 +7,6 @@ the project at the tree of its first run, set up. Later trees are put into each 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
-import re
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -22,19 +19,18 @@ import docker.errors
 from filelock import FileLock, Timeout
 
 from sandbox import scripts
-from sandbox.archive import Archive, Entries, entries_from_json, entries_to_json
+from sandbox.archive import Archive
 from sandbox.container import RUN_LABEL, Execution, Rights, container, fetch, put
-from sandbox.errors import SandboxStopped, SandboxUnavailable, SetupFailed
-from sandbox.manifests import manifests
-from sandbox.port import Environment, Recipe, Result, Snapshot
+from sandbox.errors import SandboxStopped, SandboxUnavailable
+from sandbox.port import Environment, Recipe, Snapshot
 from sandbox.settings import SandboxSettings
+from sandbox.setups import digest, failed, ground_key, project_key
+from sandbox.trees import Entries, entries_from_json, entries_to_json
 
 if TYPE_CHECKING:
     from docker.models.containers import Container
     from docker.models.images import Image
 
-FORMAT = 1
-"""Part of every key: raise it when what this module makes of the same inputs changes."""
 RECENT_SECONDS = 6 * 3600
 """An image used since then may belong to a run that is between two containers."""
 OWNER_LABEL = "agent-fix.owner"
@@ -128,16 +124,11 @@ class Images:
             return self._commit(target, name)
 
     def _setup(self, recipe: Recipe) -> str:
-        places = scripts.CONTAINER
-        values = {**scripts.variables(recipe, places), **scripts.CACHES, **self._settings.setup_env}
+        values = {**scripts.caches("/cache"), **self._settings.setup_env}
         if self._settings.ca_bundle:
             values |= dict.fromkeys(scripts.CERTIFICATES, "/agent-fix/in/ca.pem")
-        return (
-            scripts.exports(values, recipe, places)
-            + scripts.COMMIT
-            + scripts.steps([*recipe.setup, *recipe.build])
-            + (scripts.CLEAN_BUT_CACHE if self._settings.cache else scripts.CLEAN)
-        )
+        text = scripts.setup(recipe, scripts.CONTAINER, values)
+        return text + ("" if self._settings.cache else scripts.CLEAN_CACHE) + scripts.CLEAN
 
     @contextlib.contextmanager
     def _inputs(self) -> Iterator[Archive]:
@@ -172,48 +163,6 @@ class Images:
     def _kept(self, image: str) -> dict[str, bytes]:
         with container(self._client, self._settings, image, seconds=0, rights=Rights()) as target:
             return fetch(target, "/agent-fix/kept", self._settings.report)
-
-
-def digest(value: object) -> str:
-    """A short name for a JSON-able value."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:20]
-
-
-def ground_key(recipe: Recipe, base: str) -> str:
-    """What the ground is made from; `base` is the id of the base image."""
-    return digest([FORMAT, base, sorted(recipe.packages)])
-
-
-def project_key(recipe: Recipe, entries: Entries, ground: str) -> str:
-    """What the set-up of a project depends on: its commands and its manifests, not its other files."""
-    return digest(
-        [FORMAT, ground, recipe.setup, recipe.build, dict(recipe.env), recipe.workdir, manifests(recipe, entries)]
-    )
-
-
-def failed(what: str, result: Result) -> SetupFailed:
-    """The error for a set-up that did not end well; its text holds the lines that matter."""
-    ends = {
-        "exit": f"ended with exit code {result.exit_code}",
-        "timeout": f"was not done after {result.seconds:.0f} seconds",
-        "memory": "needed more memory than it may have",
-        "output": "printed more than it may",
-        "disk": "wrote more than it may",
-    }
-    lines = lines_that_matter(result.output)
-    return SetupFailed(f"{what} {ends[result.ended]}:\n" + "\n".join(lines), result.output)
-
-
-_TELLING = re.compile(r"error|fatal|not found|no such|cannot|could not|unable|denied|conflict|^E:|ERR!", re.IGNORECASE)
-
-
-def lines_that_matter(log: str, most: int = 25) -> list[str]:
-    """Of a set-up's log: the command that failed, what it said of errors, and its last lines."""
-    lines = [line.rstrip() for line in log.splitlines()]
-    begin = max((number for number, line in enumerate(lines) if line.startswith("$ ")), default=0)
-    step = [line for line in lines[begin:] if line]
-    telling = [line for line in step[1:-5] if _TELLING.search(line)]
-    return [*step[:1], *telling[-(most - 6) :], *step[1:][-5:]]
 
 
 def stamp(settings: SandboxSettings, name: str) -> Path:

@@ -10,8 +10,8 @@ import posixpath
 import re
 from fnmatch import fnmatchcase
 
-from sandbox.archive import Entries
 from sandbox.port import Recipe
+from sandbox.trees import Entries
 
 PATTERNS = {
     "Python": (

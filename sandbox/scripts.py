@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
-from sandbox.container import KILLED, KILLED_INSIDE
 from sandbox.port import Recipe
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -28,6 +28,10 @@ class Places:
 
 CONTAINER = Places()
 
+KILLED = 137
+KILLED_INSIDE = 217
+"""The first process turns a command's 137 into this, which leaves 137 to mean: killed from outside."""
+
 CERTIFICATES = (
     "SSL_CERT_FILE",
     "PIP_CERT",
@@ -38,16 +42,6 @@ CERTIFICATES = (
     "CARGO_HTTP_CAINFO",
 )
 """The variables by which the usual package managers find the certificates that they trust."""
-
-CACHES = {
-    "PIP_CACHE_DIR": "/cache/pip",
-    "UV_CACHE_DIR": "/cache/uv",
-    "UV_LINK_MODE": "copy",  # the cache may be another file system
-    "npm_config_cache": "/cache/npm",
-    "YARN_CACHE_FOLDER": "/cache/yarn",
-    "COMPOSER_CACHE_DIR": "/cache/composer",
-}
-"""Downloads of the set-up: kept out of the image, and from run to run where a cache is mounted."""
 
 _GROUND = """\
 exec 2>&1
@@ -123,6 +117,18 @@ def variables(recipe: Recipe, places: Places) -> dict[str, str]:
     }
 
 
+def caches(folder: str) -> dict[str, str]:
+    """Variables that keep the downloads of a set-up in `folder`, out of the environment."""
+    return {
+        "PIP_CACHE_DIR": f"{folder}/pip",
+        "UV_CACHE_DIR": f"{folder}/uv",
+        "UV_LINK_MODE": "copy",  # it may be another file system
+        "npm_config_cache": f"{folder}/npm",
+        "YARN_CACHE_FOLDER": f"{folder}/yarn",
+        "COMPOSER_CACHE_DIR": f"{folder}/composer",
+    }
+
+
 def exports(values: Mapping[str, str], recipe: Recipe, places: Places) -> str:
     """Shell lines that set variables and lead the `PATH`. Raises `ValueError` for what is no name of a variable."""
     wrong = [name for name in values if not _VARIABLE.match(name)]
@@ -143,15 +149,34 @@ def steps(lines: Sequence[str]) -> str:
     return function + "".join(f"step {shlex.quote(line)}\n" for line in lines)
 
 
-COMMIT = """\
-( cd /repo && git init -q && git add -A -f && git commit -q --allow-empty -m 'The project at its base commit' ) || exit
-"""
+def setup(recipe: Recipe, places: Places, values: Mapping[str, str]) -> str:
+    """The command file of a set-up; `values` are variables that it has beyond the recipe's."""
+    return (
+        exports({**variables(recipe, places), **values}, recipe, places)
+        + f"( cd {shlex.quote(places.repo)} && {COMMIT} ) || exit\n"
+        + steps([*recipe.setup, *recipe.build])
+    )
+
+
+def check(recipe: Recipe, places: Places, changed: Iterable[str], command: str) -> str:
+    """The command file of a run on a tree that differs from the environment's in the files `changed`."""
+    text = exports(variables(recipe, places), recipe, places)
+    if any(fnmatchcase(path, pattern) for path in changed for pattern in recipe.build_inputs):
+        text += steps(recipe.build)
+    return text + command + "\n"
+
+
+COMMIT = (
+    "git init -q && git add -A -f && git -c user.name=agent-fix -c user.email=agent-fix@localhost"
+    " commit -q --allow-empty -m 'The project at its base commit'"
+)
 """Version tools and tests expect a git repository: one commit, no history, no remote."""
 
 CLEAN = """\
-find /tmp /cache -mindepth 1 -delete 2>/dev/null
+find /tmp -mindepth 1 -delete 2>/dev/null
 rm -rf /agent-fix/in/*
 true
 """
+"""Leaves nothing of the operator's in an environment's image."""
 
-CLEAN_BUT_CACHE = CLEAN.replace(" /cache", "")
+CLEAN_CACHE = "find /cache -mindepth 1 -delete 2>/dev/null\n"

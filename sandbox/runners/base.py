@@ -16,8 +16,6 @@ from sandbox.port import Recipe, Result, TestOutcome
 Findings = list[tuple[str, TestOutcome, str]]
 """Test id, outcome, message; a test may come several times."""
 
-REPO = "/repo/"
-
 
 class Unreadable(ValueError):
     """A test report that is not of its format."""
@@ -31,6 +29,8 @@ class Asked:
     paths: frozenset[str]
     """The files of the tree under test."""
     selection: tuple[str, ...] = ()
+    root: str = "/repo"
+    """Where the repository is for the runner."""
 
     @property
     def chosen(self) -> list[str]:
@@ -51,8 +51,8 @@ class Asked:
 
     def local(self, path: str) -> str:
         """A path that a runner wrote, counted from the working folder."""
-        if path.startswith(REPO):
-            return posixpath.relpath(path.removeprefix(REPO), self.recipe.workdir)
+        if path.startswith(self.root + "/"):
+            return posixpath.relpath(path, posixpath.normpath(f"{self.root}/{self.recipe.workdir}"))
         return path.removeprefix("./")
 
 

@@ -1,0 +1,57 @@
+"""What a set-up is made from, and what to say of one that failed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+
+from sandbox.errors import SetupFailed
+from sandbox.manifests import manifests
+from sandbox.port import Recipe, Result
+from sandbox.trees import Entries
+
+FORMAT = 1
+"""Part of every key: raise it when what is made of the same inputs changes."""
+
+
+def digest(value: object) -> str:
+    """A short name for a JSON-able value."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:20]
+
+
+def ground_key(recipe: Recipe, base: str) -> str:
+    """What the ground is made from; `base` is the id of the base image."""
+    return digest([FORMAT, base, sorted(recipe.packages)])
+
+
+def project_key(recipe: Recipe, entries: Entries, ground: str) -> str:
+    """What the set-up of a project depends on: its commands and its manifests, not its other files."""
+    return digest(
+        [FORMAT, ground, recipe.setup, recipe.build, dict(recipe.env), recipe.workdir, manifests(recipe, entries)]
+    )
+
+
+def failed(what: str, result: Result) -> SetupFailed:
+    """The error for a set-up that did not end well; its text holds the lines that matter."""
+    ends = {
+        "exit": f"ended with exit code {result.exit_code}",
+        "timeout": f"was not done after {result.seconds:.0f} seconds",
+        "memory": "needed more memory than it may have",
+        "output": "printed more than it may",
+        "disk": "wrote more than it may",
+    }
+    lines = lines_that_matter(result.output)
+    return SetupFailed(f"{what} {ends[result.ended]}:\n" + "\n".join(lines), result.output)
+
+
+_TELLING = re.compile(r"error|fatal|not found|no such|cannot|could not|unable|denied|conflict|^E:|ERR!", re.IGNORECASE)
+
+
+def lines_that_matter(log: str, most: int = 25) -> list[str]:
+    """Of a set-up's log: the command that failed, what it said of errors, and its last lines."""
+    lines = [line.rstrip() for line in log.splitlines()]
+    begin = max((number for number, line in enumerate(lines) if line.startswith("$ ")), default=0)
+    step = [line for line in lines[begin:] if line]
+    telling = [line for line in step[1:-5] if _TELLING.search(line)]
+    return [*step[:1], *telling[-(most - 6) :], *step[1:][-5:]]
