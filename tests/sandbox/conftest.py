@@ -80,7 +80,7 @@ def sandbox(settings: SandboxSettings, engine: docker.DockerClient) -> Iterator[
     with contextlib.closing(DockerSandbox(settings)) as made:
         yield made
     mine = {"label": f"agent-fix.run={settings.run_id}"}
-    left = engine.containers.list(all=True, filters=mine)
+    left = engine.containers.list(all=True, filters=mine, ignore_removed=True)
     for image in engine.images.list(filters=mine):
         with contextlib.suppress(docker.errors.APIError):  # the ground that other tests stand on
             engine.images.remove(str(image.id), force=True)

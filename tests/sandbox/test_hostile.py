@@ -133,7 +133,9 @@ def test_a_stopped_sandbox_ends_what_runs_and_starts_nothing(
 
 def running_container(engine: docker.DockerClient, settings: SandboxSettings) -> docker.models.containers.Container:
     for _ in range(200):
-        found = engine.containers.list(filters={"label": f"agent-fix.run={settings.run_id}", "status": "running"})
+        found = engine.containers.list(
+            filters={"label": f"agent-fix.run={settings.run_id}", "status": "running"}, ignore_removed=True
+        )
         if found:
             return found[0]
         time.sleep(0.05)

@@ -255,7 +255,7 @@ def test_a_sweep_removes_what_crashes_left(
     settings: SandboxSettings, engine: docker.DockerClient, leftovers: dict[str, str]
 ) -> None:
     assert sweep(settings, run_id=settings.run_id) >= 1  # another run of the suite may have swept what is over
-    left = {str(container.id) for container in engine.containers.list(all=True)}
+    left = {str(container.id) for container in engine.containers.list(all=True, ignore_removed=True)}
     assert left & set(leftovers.values()) == {leftovers["at work"]}
 
 
