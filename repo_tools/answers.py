@@ -60,9 +60,7 @@ class Answers:
         key = term.encode("utf-8", "surrogateescape")
         return self._documents.healed(
             lambda: frozenset(
-                postings.words.key(place)
-                for postings, _ in self._documents.postings()
-                for place in postings.terms[key]
+                postings.words.key(place) for postings, _ in self._documents.postings() for place in postings.terms[key]
             )
         )
 

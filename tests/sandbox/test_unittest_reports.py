@@ -9,7 +9,6 @@ import pytest
 from sandbox.docker_engine import DockerSandbox
 from sandbox.port import Environment, TestOutcome
 from tests.sandbox.conftest import PROJECT
-from tests.sandbox.snapshots import Files
 
 PASSED, FAILED, ERROR, SKIPPED = TestOutcome.PASSED, TestOutcome.FAILED, TestOutcome.ERROR, TestOutcome.SKIPPED
 
@@ -93,18 +92,10 @@ def test_a_module_that_cannot_be_loaded_is_an_error_of_it(sandbox: DockerSandbox
 
 
 def test_of_a_run_that_is_ended_the_tests_before_are_known(sandbox: DockerSandbox, classic: Environment) -> None:
-    slow = Files(
-        {
-            **TREE.files,
-            "suite/test_kinds.py": "",
-            "suite/test_b.py": CASES.replace("def test_passes(self): pass", SLEEP),
-        }
-    )
-    report = sandbox.test(classic, slow, seconds=3)
-    assert report.result.ended == "timeout"
+    flood = "def test_z(self):\n        while True: print('x' * 100_000)"
+    endless = {"suite/test_kinds.py": "", "suite/test_b.py": CASES.replace("def test_passes(self): pass", flood)}
+    report = sandbox.test(classic, TREE.but(**endless), seconds=60)
+    assert report.result.ended == "output"
     assert report.tests["suite.test_b.Kinds.test_fails"] == FAILED
     assert report.tests["python -m unittest"] == ERROR
     assert not report.good
-
-
-SLEEP = "def test_z(self): __import__('time').sleep(60)"
