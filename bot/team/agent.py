@@ -22,7 +22,7 @@ OLD_RESULT = 300
 
 def converse(ask: Ask, effects: Effects, known_bad: frozenset[str] = frozenset()) -> Answer:
     """Let one role work. Raises `NoProgress`, and what `effects` raises: budget, a dead sandbox or model."""
-    desk = Desk(ask.role, ask.agent, ask.on, effects, known_bad)
+    desk = Desk(ask.role, ask.agent, ask.on, effects, known_bad, ask.objection)
     tools = tools_of(ask.role)
     messages = list(opening(render(ask.role.opening or f"{ask.role.name}_brief", ask.brief), ask.role))
     prose, repeats = 0, Repeats()

@@ -1,7 +1,8 @@
 """The blackboard: what the roles have handed over, append-only. Each role reads its declared slots only.
 
 Slots: executed (the issue's own code, once); reproduction, plan, change, review, verification,
-challenge, dispute (at most one a round).
+challenge, dispute (at most one a round); reasoning (a programmer's steps), tests (a design of them), ruling (on a
+test in dispute), ranking (of candidates).
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-SLOTS = frozenset({"executed", "reproduction", "plan", "change", "review", "verification", "challenge", "dispute"})
+SLOTS = frozenset(
+    {"executed", "reproduction", "plan", "change", "review", "verification", "challenge", "dispute"}
+    | {"reasoning", "tests", "ruling", "ranking"}
+)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from bot.llm.port import Completion, Request, ToolCall, ToolSpec
 from bot.team.roles import Role, Submission
+from bot.team.steps import no_objection
 from repo_tools.tree import Tree
 from repo_tools.view import View
 from sandbox.port import Result, TestReport
@@ -48,6 +49,7 @@ class Desk:
     tree: Tree
     effects: Effects
     known_bad: frozenset[str] = frozenset()
+    objection: Callable[[Any, Tree], str] = no_objection
     submitted: Submission | None = None
     refused: list[str] = field(default_factory=list)
     """Names of the calls refused in the current reply: a submission beside them is not taken."""

@@ -52,14 +52,7 @@ def prove(
     if 0 < len(failing) <= RERUN_LIMIT and after.having(TestOutcome.PASSED):
         again = yield Check(tree, "what failed, run again", tuple(failing))
     files = test_files(tree)
-    without: TestReport | None = None
-    if files:
-        bare = tree.only(files)
-        key = repr(sorted((path, bare.patch.files[path]) for path in files))
-        if key not in known:
-            present = tuple(path for path in sorted(files) if bare.exists(path))
-            known[key] = yield Check(bare, "the new tests on the unchanged code", present)
-        without = known[key]
+    without = (yield from alone(tree, known)) if files else None
     verdict = judge(
         work.baseline,
         after,
@@ -70,6 +63,17 @@ def prove(
         objections=objections(tree, files, work.policy),
     )
     return verdict, after
+
+
+def alone(tree: Tree, known: dict[str, TestReport]) -> Generator[Step, Any, TestReport]:
+    """The report of the test files that `tree` changes, without its other changes; run once for the same files."""
+    files = test_files(tree)
+    bare = tree.only(files)
+    key = repr(sorted((path, bare.patch.files[path]) for path in files))
+    if key not in known:
+        present = tuple(path for path in sorted(files) if bare.exists(path))
+        known[key] = yield Check(bare, "the new tests on the unchanged code", present)
+    return known[key]
 
 
 def test_files(tree: Tree) -> frozenset[str]:

@@ -19,6 +19,11 @@ from bot.team.roles import Role
 from repo_tools.tree import Tree
 
 
+def no_objection(submitted: Any, tree: Tree) -> str:  # noqa: ARG001 - one signature for all objections
+    """Nothing more is asked of a submission than its schema."""
+    return ""
+
+
 @dataclass(frozen=True)
 class Ask:
     """Let `role` work on `on`. `brief` fills the places of the role's prompt; `agent` names who it is (`coder-2`)."""
@@ -27,6 +32,8 @@ class Ask:
     on: Tree
     brief: Mapping[str, str]
     agent: str
+    objection: Callable[[Any, Tree], str] = no_objection
+    """Why a submission, with the tree it comes with, cannot be taken, written for the role; empty if it can."""
 
 
 @dataclass(frozen=True)

@@ -243,5 +243,8 @@ def _submit(desk: Desk, wanted: Submission) -> str:
         raise ToolRefused("to refute the change, give the counterexample that you executed.")
     if isinstance(wanted, Plan) and wanted.decision == "change" and not wanted.subtasks:
         raise ToolRefused("a plan for a change needs at least one subtask with the regions that it touches.")
+    objection = desk.objection(wanted, desk.tree)
+    if objection:
+        raise ToolRefused(objection)
     desk.submitted = wanted
     return "taken"

@@ -8,12 +8,15 @@ from typing import Any
 from bot.team.delivery import Delivery
 from bot.team.evidence import Assignment
 from bot.team.steps import Step
+from bot.team.strategies.agentcoder import agentcoder, sampling
 from bot.team.strategies.self_collaboration import self_collaboration
 from bot.team.strategies.single import single
 from bot.team.strategies.team import team
 
 STRATEGIES: Mapping[str, Callable[[Assignment], Generator[Step, Any, Delivery]]] = {
     "team": team,
+    "agentcoder": agentcoder,
+    "agentcoder-sampling": sampling,
     "self-collaboration": self_collaboration,
     "single": single,
 }
