@@ -50,6 +50,11 @@ class Settings(BaseSettings):
     model_coder: str | None = None
     model_tester: str | None = None
     model_single: str | None = None
+    model_reproducer: str | None = None
+    model_challenger: str | None = None
+    model_programmer: str | None = None
+    model_test_designer: str | None = None
+    model_arbiter: str | None = None
     tools: Literal["native", "text"] = "native"
     """`text` writes tools into the prompt and reads calls from the reply, for models that know no tools."""
     request_seconds: PositiveFloat = 300.0
@@ -60,6 +65,11 @@ class Settings(BaseSettings):
     request_tokens_coder: PositiveInt | None = None
     request_tokens_tester: PositiveInt | None = None
     request_tokens_single: PositiveInt | None = None
+    request_tokens_reproducer: PositiveInt | None = None
+    request_tokens_challenger: PositiveInt | None = None
+    request_tokens_programmer: PositiveInt | None = None
+    request_tokens_test_designer: PositiveInt | None = None
+    request_tokens_arbiter: PositiveInt | None = None
 
     budget_usd: PositiveFloat = 3.0
     budget_tokens: PositiveInt = 2_000_000

@@ -25,6 +25,7 @@ from bot.service.job import Job, Workshop
 from bot.service.order import Ended, Order
 from bot.service.runs import RunFolder
 from bot.settings import Settings
+from bot.team.strategies import ROLES
 from bot.transcript import Transcript
 from repo_tools.checkout import open_local
 from repo_tools.index import Index
@@ -32,8 +33,6 @@ from repo_tools.tree import Tree
 from sandbox.docker_engine import DockerSandbox, sweep
 from sandbox.memory import RecipeMemory
 from sandbox.settings import SandboxSettings
-
-ROLES = ("analyst", "coder", "tester", "single")
 
 
 @dataclass(frozen=True)

@@ -124,3 +124,5 @@ TEST_DESIGNER = Role(
     14,
 )
 ARBITER = Role("arbiter", (), Writes.NOTHING, ("issue", "call"), Derivation, 3)
+
+ROLES = (PROGRAMMER, TEST_DESIGNER, ARBITER)

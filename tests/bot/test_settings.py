@@ -10,6 +10,8 @@ import pytest
 from bot.errors import BadInput
 from bot.llm.budget import Limits
 from bot.settings import Settings, load_settings, variables
+from bot.team.strategies import ROLES
+from bot.wiring import models
 
 ELSEWHERE = ("OPENAI_", "AGENT_FIX_", "XDG_", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 
@@ -148,3 +150,14 @@ def test_another_file_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_every_setting_has_a_variable() -> None:
     assert set(Settings.model_fields) <= set(variables().values())
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_role_may_have_a_model_and_a_size_of_its_own(role: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = role.replace("-", "_").upper()
+    monkeypatch.setenv(f"AGENT_FIX_MODEL_{name}", "another")
+    monkeypatch.setenv(f"AGENT_FIX_REQUEST_TOKENS_{name}", "1234")
+    settings = load_settings(model="common")
+    assert settings.model_for(role) == "another"
+    assert settings.request_tokens_for(role) == 1234
+    assert models(settings) == {one: "another" if one == role else "common" for one in ROLES}

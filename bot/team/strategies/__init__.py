@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
+from bot.team import testing_roles
 from bot.team.delivery import Delivery
 from bot.team.evidence import Assignment
+from bot.team.roles import ROLES as COMMON_ROLES
 from bot.team.steps import Step
 from bot.team.strategies.agentcoder import agentcoder, sampling
 from bot.team.strategies.self_collaboration import self_collaboration
@@ -21,3 +23,6 @@ STRATEGIES: Mapping[str, Callable[[Assignment], Generator[Step, Any, Delivery]]]
     "single": single,
 }
 DEFAULT = "team"
+
+ROLES = (*COMMON_ROLES, *(role.name for role in testing_roles.ROLES))
+"""The names of all roles that any strategy asks: each may have a model of its own."""
