@@ -8,11 +8,12 @@ from typing import Any
 
 from bot.errors import AgentFixError, NoProgress, OverBudget, TimedOut
 from bot.publish.verdict import Level, Verdict, score
+from bot.team import trim
 from bot.team.board import Board
 from bot.team.roles import Challenge, Change, Plan, Review
 from bot.team.steps import Step
 from repo_tools.tree import Tree
-from sandbox.port import TestOutcome, TestReport
+from sandbox.port import TestReport
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,8 @@ def told(verdict: Verdict, after: TestReport) -> str:
     lines = list(verdict.reasons)
     own = [test.id for test in verdict.own if not test.passes]
     fresh = [test for test in (*verdict.broken, *verdict.new_failures, *own) if test in after.messages]
-    room = 9_000 // max(1, min(len(fresh), 5))
-    lines += [
-        f"--- {after.tests.get(test, TestOutcome.ERROR).value}: {test}\n{after.messages[test][-room:].strip()}"
-        for test in fresh[:5]
-    ]
+    shown: set[str] = set()
+    for test in fresh[: trim.SHOWN_FAILURES]:
+        lines.append(trim.failure(test, after, brief=trim.name_of(test) in shown))
+        shown.add(trim.name_of(test))
     return "\n".join(lines) or "everything that was run passed"

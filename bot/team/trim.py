@@ -7,6 +7,8 @@ from sandbox.port import Result, TestOutcome, TestReport
 TOOL_RESULT = 10_000
 """Characters of one tool result at the most."""
 SHOWN_FAILURES = 6
+FAILURE = 2_500
+"""Characters of one failure at the most."""
 
 
 def middle(text: str, limit: int) -> str:
@@ -35,16 +37,28 @@ def of_tests(report: TestReport, known_bad: frozenset[str]) -> str:
         lines.append(
             f"{len(bad & known_bad)} of the failures also failed before any change; they are nobody's fault here."
         )
-    room = TOOL_RESULT // max(1, min(len(fresh), SHOWN_FAILURES))
-    lines += [
-        f"--- {report.tests[test].value}: {test}\n{middle(report.messages.get(test, ''), room).strip()}"
-        for test in fresh[:SHOWN_FAILURES]
-    ]
+    shown: set[str] = set()
+    for test in fresh[:SHOWN_FAILURES]:
+        lines.append(failure(test, report, brief=name_of(test) in shown))
+        shown.add(name_of(test))
     if len(fresh) > SHOWN_FAILURES:
         lines.append("also failing: " + ", ".join(fresh[SHOWN_FAILURES : SHOWN_FAILURES + 40]))
     if not report.tests or (not bad and report.result.exit_code != 0):
         lines.append(of_run(report.result))
     return "\n".join(lines)
+
+
+def name_of(test: str) -> str:
+    """The test without its parameters: variants of one test fail alike more often than not."""
+    return test.partition("[")[0]
+
+
+def failure(test: str, report: TestReport, *, brief: bool) -> str:
+    """One failed test with what it said; `brief` for one whose like is shown already."""
+    said = report.messages.get(test, "").strip()
+    if brief:
+        said = said.partition("\n")[0][:200]
+    return f"--- {report.tests[test].value}: {test}\n{middle(said, FAILURE)}"
 
 
 def counts(report: TestReport) -> str:
