@@ -49,8 +49,6 @@ class Settings(BaseSettings):
     model_analyst: str | None = None
     model_coder: str | None = None
     model_tester: str | None = None
-    model_reproducer: str | None = None
-    model_challenger: str | None = None
     model_single: str | None = None
     model_reproducer: str | None = None
     model_challenger: str | None = None
@@ -66,8 +64,6 @@ class Settings(BaseSettings):
     request_tokens_analyst: PositiveInt | None = None
     request_tokens_coder: PositiveInt | None = None
     request_tokens_tester: PositiveInt | None = None
-    request_tokens_reproducer: PositiveInt | None = None
-    request_tokens_challenger: PositiveInt | None = None
     request_tokens_single: PositiveInt | None = None
     request_tokens_reproducer: PositiveInt | None = None
     request_tokens_challenger: PositiveInt | None = None

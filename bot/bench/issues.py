@@ -29,6 +29,7 @@ from bot.transcript import Transcript, read, spent_by_role
 from repo_tools.checkout import Repository, open_local
 from repo_tools.tree import Tree
 from sandbox.errors import SandboxError
+from sandbox.memory import RecipeMemory
 from sandbox.port import Recipe, TestOutcome
 
 LEVELS = {Outcome.FIXED: "ready", Outcome.DRAFT: "draft", Outcome.NO_CHANGE_NEEDED: "declined"}
@@ -125,6 +126,7 @@ def run(checkout: Repository, order: Order, path: Path, lab: Laboratory) -> Ende
         sandbox=lab.sandbox,
         index=lab.index,
         publisher=Nowhere(),
+        recipes=RecipeMemory(path.parent / "recipes"),
         request_tokens=lab.request_tokens,
         price=lab.price,
         seconds=SECONDS,
