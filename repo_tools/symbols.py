@@ -17,6 +17,7 @@ SIGNATURE_BYTES = 240
 _CONTAINERS = frozenset({"class", "interface", "struct", "enum", "trait", "scope"})
 _UNLISTED = frozenset({"scope", "package"})
 _CODE = re.compile(rb"[^\w\s@]")
+_COMMENT = re.compile(rb"\s*(#|//|/\*|\*)")
 _IN_ANGLES = re.compile(r"<.*>")
 _BEFORE, _AFTER = rb"(?<![\w\x80-\xff])", rb"(?![\w\x80-\xff])"
 
@@ -93,10 +94,11 @@ def _named(data: bytes, found: list[_Found], extents: dict[tuple[int, int], tree
         name = _plain(str(data[name_start:name_end], "utf-8", "replace"))
         if "owner" in captured:
             name = f"{_plain(_text(data, captured['owner'][0]))}.{name}"
-        if around:
-            _, _, outer, outer_kind = around[-1]
-            name = f"{outer}.{name}"
-            if kind == "function" and outer_kind in _CONTAINERS:
+        # `typedef struct node {…} node` defines two things of one name, not one within the other.
+        outer = around[-2:-1] if around and around[-1][3] == "type" and kind in _CONTAINERS else around[-1:]
+        if outer:
+            name = f"{outer[0][2]}.{name}"
+            if kind == "function" and outer[0][3] in _CONTAINERS:
                 kind = "method"
         around.append((end, start, name, kind))
         if kind in _UNLISTED or (kind == "variable" and name in variables):
@@ -116,8 +118,10 @@ def _signature(data: bytes, start: int, end: int, body: int | None) -> str:
     if before and not before.isspace() and not _CODE.search(before):
         start = line_start  # `export`, `type` and other keywords that stand before what the query captured.
     text = data[start : min(end, body or end, start + SIGNATURE_BYTES)]
-    if body is None:
-        text = text.partition(b"\n")[0]
+    if b"\n" in text:
+        first, *others = text.split(b"\n")
+        # What is said on lines of its own between the head and the body is not the head.
+        text = first if body is None else b" ".join([first, *(one for one in others if not _COMMENT.match(one))])
     return " ".join(str(text, "utf-8", "replace").split())
 
 
@@ -126,7 +130,7 @@ def _plain(name: str) -> str:
     if name.isidentifier():
         return name
     text = name.strip("\"'`:").replace("::", ".").replace("\\", ".").replace("\n", " ")
-    return text if "operator" in text else _IN_ANGLES.sub("", text)
+    return text if "operator" in text else _IN_ANGLES.sub("", text).rpartition(" ")[2].strip("()")
 
 
 def _text(data: bytes, node: tree_sitter.Node) -> str:

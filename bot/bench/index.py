@@ -22,6 +22,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from bot.bench import aider_map
+from bot.bench.localize import Present
 from repo_tools.checkout import open_local
 from repo_tools.errors import NotARepository
 from repo_tools.index import Index
@@ -170,7 +171,7 @@ def contents(path: Path) -> Iterator[tuple[str, bytes]]:
                 yield file.relative_to(path).as_posix(), file.read_bytes()
         return
     with repository:
-        commit = repository.resolve()
+        commit = Present(repository.resolve())
         yield from commit.read_many(
             name for name, (mode, _) in commit.entries().items() if mode in (REGULAR, EXECUTABLE)
         )

@@ -18,7 +18,9 @@
   declarator: [
     (field_identifier) @name
     (pointer_declarator declarator: (field_identifier) @name)
-    (array_declarator declarator: (field_identifier) @name)]) @field
+    (array_declarator declarator: (field_identifier) @name)
+    (function_declarator
+      declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name)))]) @field
 (type_definition
   declarator: [
     (type_identifier) @name

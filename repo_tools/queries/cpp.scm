@@ -7,9 +7,9 @@
 (declaration declarator: (function_declarator declarator: (destructor_name) @name)) @function
 (field_declaration
   declarator: [
-    (function_declarator declarator: (_) @name)
-    (pointer_declarator declarator: (function_declarator declarator: (_) @name))
-    (reference_declarator (function_declarator declarator: (_) @name))]) @function
+    (function_declarator declarator: [(field_identifier) (identifier) (operator_name) (destructor_name)] @name)
+    (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name))
+    (reference_declarator (function_declarator declarator: [(field_identifier) (operator_name)] @name))]) @function
 (alias_declaration name: (_) @name) @type
 (concept_definition name: (_) @name) @type
 

@@ -31,6 +31,7 @@ if LIMIT:
         first,
         second=(1, 2),
     ):
+        # Says nothing of what `late` takes.
         pass
 '''
 
@@ -159,7 +160,7 @@ C = """#ifndef LIST_H
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /* A node. */
-struct node { int value; struct node *next; };
+typedef struct node { int value; struct node *next; int (*free)(struct node *); } node;
 typedef struct { int x; } point;
 typedef int (*compare)(int, int);
 enum colour { RED, GREEN };

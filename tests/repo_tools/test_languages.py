@@ -132,9 +132,11 @@ DEFINED = {
     "list.c": """
         2 macro LIST_H
         3 macro MAX
+        6 type node
         6 struct node
         6 field node.value
         6 field node.next
+        6 field node.free
         7 type point
         7 field point.x
         8 type compare
@@ -261,6 +263,23 @@ def test_a_reference_is_a_use_in_code(path: str, name: str, lines: list[int]) ->
     assert language is not None
     data = f'f(x)\n{comment} x\n"x"\ng(x, xx, x)\n'.encode()
     assert [line for line, _ in reference_lines(language, data, name)] == lines
+
+
+def test_a_signature_is_the_head_alone() -> None:
+    signatures = {
+        one.name: one.signature
+        for path, data in SOURCES.items()
+        if (language := language_of(path))
+        for one in definitions(language, data)
+    }
+    assert signatures["late"] == "def late( first, second=(1, 2), ):"
+    assert signatures["web.Mux.Route"] == "func (mx *Mux) Route(path string) Router"
+    assert signatures["later"] == "export const later = async () =>"
+    assert signatures["web.Mux"] == "type Mux struct"
+    assert signatures["Buf"] == "pub struct Buf<T>"
+    assert signatures["find"] == "static int *find(struct node *list, int value)"
+    assert signatures["com.example.shop.Order.add"] == "@Override public void add(T item) throws Full"
+    assert signatures["Shop.Orders.Order.build"] == "def self.build; end"
 
 
 BREAKS = {"py": b"def f(:\n", "rb": b"def f(\n", "php": b"<?php\nfunction f( {\n"}
