@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from sandbox.detect.files import Files, below
 from sandbox.port import Recipe
 
@@ -17,7 +19,7 @@ def detect(files: Files, folder: str, base_image: str) -> list[Recipe]:
     solutions = [name for name in files.within(folder) if name.endswith((".sln", ".slnx"))]
     if not tested:
         return []
-    target = solutions[0] if solutions else ""
+    target = shlex.quote(solutions[0]) if solutions else ""
     return [
         Recipe(
             IMAGE,

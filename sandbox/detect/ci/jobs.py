@@ -16,7 +16,8 @@ TESTING = re.compile(
     r"|dotnet test|meson test|scripts?/(run-?)?tests?\S*|hatch (test|run)|pdm run test|poetry run)\b"
 )
 NOT_TESTING = re.compile(
-    r"lint|format|docs?\b|deploy|release|publish|codeql|coverage|benchmark|typ(e|ing)|mypy|fuzz|wheels?|stale",
+    r"lint|format|docs?\b|deploy|release|publish|codeql|coverage|benchmark|typ(e|ing)|mypy|fuzz|wheels?|stale|emscripten|pyodide"
+    r"|wasm|primer|latest|nightly|minimal|oldest|minimum|upstream|downstream|canary|windows|macos|conda|pypy|slow",
     re.IGNORECASE,
 )
 NAMES_OF_TESTS = re.compile(r"test|^ci$|^build$|unit", re.IGNORECASE)

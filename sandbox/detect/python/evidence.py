@@ -84,9 +84,10 @@ def _complete(found: Evidence) -> None:
     prefers = not found.project.installable or ("pytest" not in found.chosen() and not needs.files)
     if prefers and found.files.has(below(folder, "requirements.txt")):
         needs.files.setdefault("requirements.txt", "requirements.txt")
+    direct = {distribution(line) for line in found.project.dependencies}
     used = {canonicalize_name(OTHER_NAMES.get(name, name)) for name in found.uses.imports | found.uses.optional}
     for line, why in needs.perhaps.items():
-        if distribution(line).startswith("pytest") or distribution(line) in used:
+        if distribution(line).startswith("pytest") or distribution(line) in used - direct:
             needs.packages.setdefault(line, why)
     own, known = found.chosen(), listed(found.files, found.project)
     for name in sorted(found.uses.imports | found.uses.optional):

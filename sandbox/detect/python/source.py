@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sandbox.detect.files import Files
 
-MOST_FILES = 400
+MOST_FILES = 250
 """Test files looked at: enough to meet each helper library that a suite uses."""
 
 
@@ -93,24 +93,30 @@ def uses(files: Files, paths: list[str]) -> Uses:
 
 
 def _collect(tree: ast.Module, found: Uses) -> None:
-    guarded = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.Try) for inner in ast.walk(node)}
-    for node in ast.walk(tree):
+    waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while waiting:
+        node, guarded = waiting.pop()
         if isinstance(node, ast.Import | ast.ImportFrom):
-            tops = set(_imported(node))
-            (found.optional if id(node) in guarded else found.imports).update(tops)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if any("fixture" in ast.unparse(mark) for mark in node.decorator_list):
-                found.defined.add(node.name)
-            if node.name.startswith("test") or node.name in found.defined:
-                found.fixtures.update(argument.arg for argument in node.args.args)
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute) and node.value.attr == "mark":
-            found.marks.add(node.attr)
-        elif isinstance(node, ast.Attribute) and node.attr == "TestCase":
-            found.unittest = True
+            (found.optional if guarded else found.imports).update(_imported(node))
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            _function(node, found)
+        elif isinstance(node, ast.Attribute):
+            if isinstance(node.value, ast.Attribute) and node.value.attr == "mark":
+                found.marks.add(node.attr)
+            found.unittest = found.unittest or node.attr == "TestCase"
         elif isinstance(node, ast.Call) and _called(node) == "importorskip" and node.args:
             name = literal(node.args[0], {})
-            if isinstance(name, str):
-                found.optional.add(name.split(".")[0])
+            found.optional.update([name.split(".")[0]] if isinstance(name, str) else [])
+        inner = guarded or isinstance(node, ast.Try)
+        waiting += [(child, inner) for child in ast.iter_child_nodes(node)]
+
+
+def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, found: Uses) -> None:
+    if any("fixture" in ast.unparse(mark) for mark in node.decorator_list):
+        found.defined.add(node.name)
+    if node.name.startswith("test") or node.name in found.defined:
+        found.fixtures.update(argument.arg for argument in node.args.args)
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[str]:

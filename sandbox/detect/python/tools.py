@@ -19,6 +19,8 @@ FOR_TESTS = re.compile(
 FOR_DEVELOPERS = re.compile(
     r"^(dev|devel|develop|development|developer|dev[-_.]?(deps|dependencies|requirements)|local)$", re.IGNORECASE
 )
+NOT_OURS = ("COVERAGE", "PIP_", "UV_", "PYTHONWARNINGS", "PYTHONDEVMODE", "VIRTUALENV_")
+"""Variables of tox that are about its own work, or that would stop the set-up at the first warning."""
 TEST_FACTOR = re.compile(r"^(py\d*|py\d+\.\d+|\d\.\d+|tests?|unit)$")
 
 
@@ -94,7 +96,7 @@ def from_tox(files: Files, folder: str, needs: Needs) -> None:
                 equals
                 and "{" not in value
                 and re.fullmatch(r"\w+", key.strip())
-                and not key.strip().startswith(("COVERAGE", "PIP_"))
+                and not key.strip().startswith(NOT_OURS)
             ):
                 needs.env.setdefault(key.strip(), (value.strip(), where))
         for line in _unconditional(options.get("commands", "")):
