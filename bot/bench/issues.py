@@ -126,7 +126,7 @@ def run(checkout: Repository, order: Order, path: Path, lab: Laboratory) -> Ende
         sandbox=lab.sandbox,
         index=lab.index,
         publisher=Nowhere(),
-        recipes=RecipeMemory(path.parent / "recipes"),
+        recipes=RecipeMemory(lab.folder / "recipes"),
         request_tokens=lab.request_tokens,
         price=lab.price,
         seconds=SECONDS,
