@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import docker
@@ -30,6 +31,7 @@ RUN_LABEL = "agent-fix.run"
 UNTIL_LABEL = "agent-fix.until"
 """Seconds since the epoch after which whoever made the container has no more use for it."""
 
+IPV6 = Path("/proc/sys/net/ipv6")
 KILL_SECONDS = 30
 """How long the engine may take to end a container that it was told to kill."""
 
@@ -96,6 +98,7 @@ def _options(settings: SandboxSettings, seconds: float, rights: Rights) -> dict[
         "user": rights.user,
         "labels": {RUN_LABEL: settings.run_id, UNTIL_LABEL: str(until)},
         "network_mode": rights.network,
+        "sysctls": _loopback(settings) if rights.network == "none" else {},
         "volumes": [f"{name}:{place}" for name, place in rights.volumes.items()],
         "tmpfs": {"/tmp": f"size={settings.tmp},exec,mode=1777"} if rights.tmp_in_memory else {},  # noqa: S108
         "cap_drop": ["ALL"],
@@ -115,6 +118,15 @@ def _options(settings: SandboxSettings, seconds: float, rights: Rights) -> dict[
         # The client would otherwise pass on the proxies of its own configuration, with their passwords.
         "use_config_proxy": False,
     }
+
+
+def _loopback(settings: SandboxSettings) -> dict[str, str]:
+    """Tests may well talk to `::1`, which an engine leaves out of a container without network.
+
+    An engine elsewhere, or another runtime, may have no IPv6 and would refuse to start the container.
+    """
+    here = settings.docker_host is None and settings.runtime is None and IPV6.exists()
+    return {"net.ipv6.conf.lo.disable_ipv6": "0"} if here else {}
 
 
 def put(target: Container, archive: Archive) -> None:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 RECENT_SECONDS = 6 * 3600
 """An image used since then may belong to a run that is between two containers."""
+CACHE_SECONDS = 14 * 86400
+"""A package cache that was not used for so long goes."""
 OWNER_LABEL = "agent-fix.owner"
 GROUND, PROJECT = "agent-fix-ground", "agent-fix-project"
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETGID", "SETUID")
@@ -141,6 +143,7 @@ class Images:
         if not self._settings.cache:
             return {}
         name = f"agent-fix-cache-{digest(self._settings.cache)}"
+        used(self._settings, name)
         self._client.volumes.create(name, labels=labels(self._settings))
         return {name: "/cache"}
 
@@ -182,11 +185,10 @@ def evict(client: docker.DockerClient, settings: SandboxSettings, keep: Collecti
 
     Returns the names of those that went.
     """
-    mine = {"label": f"{OWNER_LABEL}={labels(settings)[OWNER_LABEL]}"}
-    held = [image for image in client.images.list(filters=mine) if image.tags]
+    held = [image for image in client.images.list(filters=_mine(settings)) if image.tags]
     sizes = {image.id: own_size(client, image) for image in held}
-    times = {image.id: _last_used(settings, image) for image in held}
-    total, removed = sum(sizes.values()), []
+    times = {image.id: _last_used(settings, image.tags[0]) for image in held}
+    total, removed = sum(sizes.values()), _evict_caches(client, settings)
     for image in sorted(held, key=lambda image: times[image.id]):
         if total <= settings.images:
             break
@@ -199,6 +201,22 @@ def evict(client: docker.DockerClient, settings: SandboxSettings, keep: Collecti
     return removed
 
 
+def _evict_caches(client: docker.DockerClient, settings: SandboxSettings) -> list[str]:
+    """Package caches go by age: their size is not known without a walk through them."""
+    removed = []
+    for volume in client.volumes.list(filters=_mine(settings)):
+        if time.time() - _last_used(settings, volume.name) > CACHE_SECONDS:
+            with contextlib.suppress(docker.errors.APIError):  # in use
+                volume.remove()
+                removed.append(str(volume.name))
+    return removed
+
+
+def _mine(settings: SandboxSettings) -> dict[str, str]:
+    """A filter for what this installation made."""
+    return {"label": f"{OWNER_LABEL}={labels(settings)[OWNER_LABEL]}"}
+
+
 def own_size(client: docker.DockerClient, image: Image) -> int:
     """The bytes that an image adds to the one that it was made from."""
     size = int(image.attrs["Size"])
@@ -206,8 +224,8 @@ def own_size(client: docker.DockerClient, image: Image) -> int:
     return size - int(client.images.get(parent).attrs["Size"]) if parent else size
 
 
-def _last_used(settings: SandboxSettings, image: Image) -> float:
-    path = stamp(settings, image.tags[0])
+def _last_used(settings: SandboxSettings, name: str | None) -> float:
+    path = stamp(settings, name or "")
     return path.stat().st_mtime if path.exists() else 0.0
 
 

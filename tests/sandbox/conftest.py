@@ -64,6 +64,7 @@ def settings_in(folder: Path, run_id: str) -> SandboxSettings:
         disk=300_000_000,
         output=30_000_000,
         output_kept=100_000,
+        report=2_000_000,
     )
 
 
@@ -88,7 +89,13 @@ def sandbox(settings: SandboxSettings, engine: docker.DockerClient) -> Iterator[
 
 
 @pytest.fixture(scope="session")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """`PROJECT`, set up. Its image stays for the next run of the suite."""
-    with contextlib.closing(DockerSandbox(settings_in(tmp_path_factory.mktemp("shared"), "tests"))) as sandbox:
-        return sandbox.prepare(recipe(), PROJECT)
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerSandbox]:
+    """A sandbox whose images stay for the next run of the suite."""
+    with contextlib.closing(DockerSandbox(settings_in(tmp_path_factory.mktemp("lasting"), "tests"))) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def environment(lasting: DockerSandbox) -> Environment:
+    """`PROJECT`, set up."""
+    return lasting.prepare(recipe(), PROJECT)

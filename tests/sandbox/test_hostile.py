@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import docker
 import pytest
 
+from sandbox.container import IPV6
 from sandbox.docker_engine import DockerSandbox
 from sandbox.errors import SandboxDied, SandboxStopped, SandboxUnavailable
 from sandbox.port import Environment, TestOutcome
@@ -21,7 +22,7 @@ def test_an_endless_loop_is_ended_at_its_limit(sandbox: DockerSandbox, environme
     started = time.monotonic()
     result = sandbox.run(environment, PROJECT, "echo begun; while :; do :; done", seconds=2)
     assert (result.ended, result.exit_code, result.output) == ("timeout", None, "begun\n")
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 20
 
 
 def test_a_fork_bomb_is_held_by_the_limit_of_processes(sandbox: DockerSandbox, environment: Environment) -> None:
@@ -34,7 +35,7 @@ def test_a_daemon_does_not_outlive_its_command(sandbox: DockerSandbox, environme
     started = time.monotonic()
     result = sandbox.run(environment, PROJECT, "setsid nohup sleep 500 & echo left it", seconds=60)
     assert (result.exit_code, result.output) == (0, "left it\n")
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 30
 
 
 def test_a_daemon_with_closed_streams_does_not_hide_the_end(sandbox: DockerSandbox, environment: Environment) -> None:
@@ -126,7 +127,7 @@ def test_a_stopped_sandbox_ends_what_runs_and_starts_nothing(
         for one in running:
             with pytest.raises(SandboxStopped):
                 one.result(20)
-        assert time.monotonic() - told < 4
+        assert time.monotonic() - told < 8
     with pytest.raises(SandboxStopped):
         sandbox.run(environment, PROJECT, "true", seconds=20)
 
@@ -170,12 +171,15 @@ def test_it_reaches_nobody_but_itself(sandbox: DockerSandbox, environment: Envir
         "    except OSError: print('nobody')\n"
         "server = socket.create_server(('127.0.0.1', 0))\n"
         "socket.create_connection(server.getsockname()); print('itself')\n"
-        'print(socket.gethostbyname(socket.gethostname()))"'
+        "print(socket.gethostbyname(socket.gethostname()))\n"
+        "try: socket.create_server(('::1', 0), family=socket.AF_INET6); print('IPv6')\n"
+        "except OSError: print('IPv4')\""
     )
     assert sandbox.run(environment, PROJECT, command, seconds=30).output.split() == [
         *["nobody"] * 3,
         "itself",
         "127.0.0.1",
+        "IPv6" if IPV6.exists() else "IPv4",
     ]
 
 

@@ -73,9 +73,9 @@ def key(of: Recipe, tree: Files) -> str:
     return project_key(of, tree.entries(), ground_key(of, "base"))
 
 
-def test_debian_packages_are_there(sandbox: DockerSandbox) -> None:
-    environment = sandbox.prepare(dataclasses.replace(QUICK, packages=("hello",)), TREE)
-    assert sandbox.run(environment, TREE, "hello", seconds=20).output == "Hello, world!\n"
+def test_debian_packages_are_there(lasting: DockerSandbox) -> None:
+    environment = lasting.prepare(dataclasses.replace(QUICK, packages=("hello",)), TREE)
+    assert lasting.run(environment, TREE, "hello", seconds=20).output == "Hello, world!\n"
 
 
 @pytest.mark.parametrize("name", ["-o=x", "a b", "$(id)", "../x.deb", "", "A"])
@@ -141,7 +141,7 @@ def test_a_stop_ends_the_set_up_and_those_who_wait_for_it(settings: SandboxSetti
         for one in running:
             with pytest.raises(SandboxStopped):
                 one.result(20)
-        assert time.monotonic() - told < 4
+        assert time.monotonic() - told < 8
 
 
 def test_nothing_of_the_operators_set_up_stays_in_the_image(
@@ -196,6 +196,10 @@ def test_a_cache_serves_its_repository_alone_and_set_up_alone(
         with contextlib.closing(DockerSandbox(dataclasses.replace(settings, cache=mine))) as cached:
             environment = dataclasses.replace(cached.prepare(QUICK, TREE), id=first)
             assert cached.run(environment, TREE, "ls -A /cache", seconds=20).output == ""
+        volumes = engine.volumes.list(filters={"label": f"agent-fix.run={settings.run_id}"})
+        assert evict(engine, settings, keep=()) == []
+        os.utime(stamp(settings, str(volumes[0].name)), (0, 0))
+        assert evict(engine, settings, keep=()) == [volumes[0].name]
     finally:
         for volume in engine.volumes.list(filters={"label": f"agent-fix.run={settings.run_id}"}):
             volume.remove()
@@ -204,11 +208,11 @@ def test_a_cache_serves_its_repository_alone_and_set_up_alone(
 def test_the_longest_unused_go_when_there_are_too_many(
     settings: SandboxSettings, sandbox: DockerSandbox, engine: docker.DockerClient
 ) -> None:
-    fill = "head -c 20000000 /dev/urandom > ~/fill"
+    fill = "head -c 5000000 /dev/urandom > ~/fill"
     environments = [sandbox.prepare(dataclasses.replace(QUICK, setup=(fill, f"echo {n}")), TREE) for n in range(3)]
     images = [engine.images.get(environment.id) for environment in environments]
-    assert all(20_000_000 < own_size(engine, image) < 40_000_000 for image in images)
-    small = dataclasses.replace(settings, images=50_000_000)
+    assert all(5_000_000 < own_size(engine, image) < 9_000_000 for image in images)
+    small = dataclasses.replace(settings, images=13_000_000)
     assert evict(engine, small, keep=()) == []  # all are fresh
     for image, days in zip(images, (2, 3, 1), strict=True):
         then = time.time() - days * 86400
