@@ -8,6 +8,7 @@ import shlex
 from fnmatch import fnmatchcase
 from typing import Any
 
+from sandbox.detect.ci.automation import jobs_with_tests
 from sandbox.detect.files import Files, below, strings, table
 from sandbox.detect.node.scripts import test_script
 from sandbox.port import Recipe
@@ -83,6 +84,10 @@ def _node(files: Files, folder: str, root: str, package: dict[str, Any]) -> tupl
             if match:
                 return _offered(int(match[0])), below(place, name)
     engines = str(table(package, "engines").get("node") or "")
+    if not engines:
+        for job in jobs_with_tests(files):
+            if job.versions.get("node", "").split(".")[0].isdigit():
+                return _offered(int(job.versions["node"].split(".")[0])), f"{job.source} ({job.name})"
     accepted = next((number for number in PREFERRED if _accepts(engines, number)), None) if engines else PREFERRED[0]
     if accepted is None:
         return _offered(max(map(int, re.findall(r"\d+", engines)), default=0)), "package.json: engines"

@@ -107,6 +107,14 @@ def test_the_version_of_node(engines: str | None, nvmrc: str | None, major: int)
     assert f"=={major}.*" in found.setup[0]
 
 
+def test_the_version_of_node_that_the_ci_sets_up() -> None:
+    steps = "[{uses: actions/setup-node@v4, with: {node-version: '${{ matrix.node }}'}}, {run: npm test}]"
+    workflow = f"jobs: {{test: {{strategy: {{matrix: {{node: [18, 24, '20.x']}}}}, steps: {steps}}}}}\n"
+    found = node({"scripts": {"test": "jest"}}, **{".github/workflows/a.yml": workflow})
+    assert "==20.*" in found.setup[0]
+    assert found.sources["node"] == ".github/workflows/a.yml (test)"
+
+
 def test_in_a_monorepo_the_package_of_the_change_comes_first() -> None:
     files = {
         "package.json": '{"workspaces": ["packages/*"], "scripts": {"test": "jest"}}',
