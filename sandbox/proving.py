@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sandbox.detect.files import Files
 from sandbox.detect.repairs import ENVIRONMENT, repaired
-from sandbox.errors import SetupFailed, TestsUnrunnable
+from sandbox.errors import SandboxUnavailable, SetupFailed, TestsUnrunnable
 from sandbox.port import Environment, Recipe, Sandbox, Snapshot, TestOutcome, TestReport
 
 SUITE_SECONDS = 900.0
@@ -30,7 +30,7 @@ class Attempt:
 
     recipe: Recipe
     stage: str
-    """`setup` or `tests`."""
+    """`base image`, `setup` or `tests`."""
     reason: str
     lines: tuple[str, ...]
     """The lines of the log that matter."""
@@ -60,52 +60,79 @@ def prove(
     run of the suite; `on_attempt` is told of each step in a line for people.
 
     Raises `SetupFailed` if no set-up succeeded, `TestsUnrunnable` if there was no recipe or none led to a passing test,
-    `SandboxUnavailable`, `SandboxDied`, `SandboxStopped`.
+    `SandboxUnavailable` if no engine or no base image of any recipe can be had, `SandboxDied`, `SandboxStopped`.
     """
-    files = Files(snapshot)
-    waiting, tried = list(recipes), list[Recipe]()
-    failures, best = list[Attempt](), list[Proof]()
-    while waiting and len(tried) < MOST_ATTEMPTS:
-        recipe = waiting.pop(0)
-        if best and recipe.reporter == "exit-code":
-            continue  # a report of many tests, some of which fail, tells more than one that all is well
-        tried.append(recipe)
-        on_attempt(f"set-up by {recipe.sources.get('setup', 'a recipe')}")
+    search = _Search(sandbox, snapshot, seconds, on_attempt, list(recipes))
+    while search.waiting and len(search.tried) < MOST_ATTEMPTS:
+        proof = search.step()
+        if proof:
+            return proof
+    return search.best()
+
+
+@dataclass
+class _Search:
+    """One search for a recipe that works."""
+
+    sandbox: Sandbox
+    snapshot: Snapshot
+    seconds: float
+    on_attempt: Callable[[str], None]
+    waiting: list[Recipe]
+    tried: list[Recipe] = field(default_factory=list)
+    failures: list[Attempt] = field(default_factory=list)
+    proofs: list[Proof] = field(default_factory=list)
+    """Those in which tests passed, though something speaks against them."""
+
+    def step(self) -> Proof | None:
+        """Try the next recipe; a proof if it is sound."""
+        recipe = self.waiting.pop(0)
+        if self.proofs and recipe.reporter == "exit-code":
+            return None  # a report of many tests, some of which fail, tells more than one that all is well
+        self.tried.append(recipe)
+        self.on_attempt(f"set-up by {recipe.sources.get('setup', 'a recipe')}")
         try:
-            environment = sandbox.prepare(recipe, snapshot)
+            environment = self.sandbox.prepare(recipe, self.snapshot)
+        except SandboxUnavailable as error:
+            self.failures.append(Attempt(recipe, "base image", first_line(str(error)), ()))
         except SetupFailed as error:
-            failures.append(Attempt(recipe, "setup", first_line(str(error)), telling_lines(error.log)))
-            better = repaired(recipe, error.log, files)
+            self._failed(recipe, "setup", first_line(str(error)), error.log)
         else:
-            on_attempt("running the whole suite")
-            report = sandbox.test(environment, snapshot, seconds=seconds)
+            self.on_attempt("running the whole suite")
+            report = self.sandbox.test(environment, self.snapshot, seconds=self.seconds)
             problem = lack(report)
             if not problem:
-                return Proof(recipe, environment, report, tuple(failures))
-            log = "\n".join([*report.messages.values(), report.result.output])
-            failures.append(Attempt(recipe, "tests", problem, telling_lines(log)))
+                return Proof(recipe, environment, report, tuple(self.failures))
             if report.having(TestOutcome.PASSED):
-                best.append(Proof(recipe, environment, report))
-            better = repaired(recipe, log, files, report.result.ended)
-        if better and better not in tried:
-            waiting.insert(0, better)
-    return _best(best, failures)
+                self.proofs.append(Proof(recipe, environment, report))
+            log = "\n".join([*report.messages.values(), report.result.output])
+            self._failed(recipe, "tests", problem, log, report.result.ended)
+        return None
 
+    def _failed(self, recipe: Recipe, stage: str, reason: str, log: str, ended: str = "exit") -> None:
+        self.failures.append(Attempt(recipe, stage, reason, telling_lines(log)))
+        better = repaired(recipe, log, Files(self.snapshot), ended)
+        if better and better not in self.tried:
+            self.waiting.insert(0, better)
 
-def _best(proofs: list[Proof], failures: list[Attempt]) -> Proof:
-    if proofs:
-        most = max(proofs, key=lambda proof: len(proof.report.having(TestOutcome.PASSED)))
-        others = tuple(attempt for attempt in failures if attempt.recipe is not most.recipe)
-        return Proof(most.recipe, most.environment, most.report, others)
-    told = told_failures(failures)
-    if not failures:
-        raise TestsUnrunnable(
-            "no test suite was found: no manifest, test file or CI file of a known kind. "
-            "Say how the tests run in .github/agent-fix.yml"
-        )
-    if all(attempt.stage == "setup" for attempt in failures):
-        raise SetupFailed(f"no set-up succeeded; say how it is done in .github/agent-fix.yml\n{told}", told)
-    raise TestsUnrunnable(f"no test could be run; say how it is done in .github/agent-fix.yml\n{told}")
+    def best(self) -> Proof:
+        """The proof with the most tests that passed. Raises what `prove` raises."""
+        if self.proofs:
+            most = max(self.proofs, key=lambda proof: len(proof.report.having(TestOutcome.PASSED)))
+            others = tuple(attempt for attempt in self.failures if attempt.recipe is not most.recipe)
+            return Proof(most.recipe, most.environment, most.report, others)
+        told = told_failures(self.failures)
+        stages = {attempt.stage for attempt in self.failures}
+        if not self.failures:
+            raise TestsUnrunnable(
+                "no test suite was found: no manifest, test file or CI file of a known kind. "
+                "Say how the tests run in .github/agent-fix.yml"
+            )
+        if stages == {"base image"}:
+            raise SandboxUnavailable(self.failures[0].reason)
+        if "tests" not in stages:
+            raise SetupFailed(f"no set-up succeeded; say how it is done in .github/agent-fix.yml\n{told}", told)
+        raise TestsUnrunnable(f"no test could be run; say how it is done in .github/agent-fix.yml\n{told}")
 
 
 def lack(report: TestReport) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sandbox.docker_engine import DockerSandbox
-from sandbox.errors import SetupFailed, TestsUnrunnable
+from sandbox.errors import SandboxUnavailable, SetupFailed, TestsUnrunnable
 from sandbox.port import TestOutcome
 from sandbox.proving import prove, telling_lines
 from sandbox.recipe import candidates
@@ -65,6 +65,11 @@ def test_failures_tell_what_was_tried(sandbox: DockerSandbox, settings: SandboxS
     broken = recipe(setup=("echo 'error: quota of wombats exceeded' >&2; exit 7",))
     with pytest.raises(SetupFailed, match="quota of wombats"):
         prove(sandbox, PROJECT, [broken], seconds=60)
+    absent = recipe(base_image="agent-fix-no-such-image:1")
+    with pytest.raises(SandboxUnavailable, match="agent-fix-no-such-image:1"):
+        prove(sandbox, PROJECT, [absent])
+    with pytest.raises(SetupFailed, match=r"1\..*agent-fix-no-such-image:1(.|\n)*2\..*(.|\n)*quota of wombats"):
+        prove(sandbox, PROJECT, [absent, broken])
     with pytest.raises(TestsUnrunnable, match="no test passed"):
         prove(sandbox, Files({"tests/a.py": ""}), [recipe(setup=(), test_command="python3 -c 1 ;")])
 
