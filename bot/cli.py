@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from bot.commands import repository
+from bot.commands import repository, service, setup
 from bot.errors import AgentFixError, BadInput
 from bot.task import Outcome, Task
 
@@ -26,7 +26,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.add_typer(repository.app)
+for commands in (repository, service, setup):
+    app.add_typer(commands.app)
 
 STDERR = Console(stderr=True)
 

@@ -80,6 +80,43 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = None
     """`None` is an SQLite file in `state_dir`."""
 
+    github_api: str = "https://api.github.com"
+    """Of a GitHub Enterprise Server: `https://HOST/api/v3`."""
+    github_app_id: str | None = None
+    github_app_key: FilePath | None = None
+    """The App's private key, a PEM file."""
+    github_token: SecretStr | None = None
+    """A personal or an Actions token, in place of an App; to a worker of its own, one that can only read."""
+    github_pause: Annotated[float, Field(ge=0)] = 1.0
+    """Seconds between two writes, as GitHub asks."""
+    github_retries: Annotated[int, Field(ge=0, le=20)] = 4
+    github_longest_wait: PositiveFloat = 60.0
+    """Seconds; asked for more patience than this by GitHub, an act is put off instead of waiting in its place."""
+    webhook_secret: SecretStr | None = None
+    repositories: tuple[str, ...] = ()
+    """`owner/name`; with a token, those that are served and swept. An App knows its own."""
+    label: str = "agent:fix"
+    """The exact name of the label that calls the bot."""
+    command: str = "/agent-fix"
+    needs: Literal["triage", "write", "maintain", "admin"] = "write"
+    """What somebody must be allowed to do in a repository to call the bot there."""
+    bots: dict[str, int] = {}
+    """Login and id of the bots that may call this one."""
+    strategy: str | None = None
+    """Which team works on an issue; `None` is the default one."""
+    base_branch: str | None = None
+    """Where pull requests go; `None` is each repository's default branch."""
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8010
+    runs_at_once: PositiveInt = 4
+    """Of all machines together."""
+    runs_per_machine: PositiveInt = 2
+    runs_per_repository: PositiveInt = 1
+    sweep_minutes: PositiveInt = 10
+    """How often missed labels and deliveries are looked for."""
+    grace_minutes: Annotated[float, Field(ge=0)] = 5.0
+    """How old a label must be for the sweep to care: a webhook may still be on its way."""
+
     sandbox: Literal["docker", "local"] = "docker"
     base_image: str = "agent-fix-base:bookworm"
     runtime: str | None = None
@@ -136,9 +173,9 @@ class Settings(BaseSettings):
     @property
     def secrets(self) -> tuple[str, ...]:
         """Every secret that is configured, for masking."""
-        key = self.openai_api_key.get_secret_value() if self.openai_api_key else None
-        password = urlsplit(self.database).password
-        return tuple(value for value in (key, password) if value)
+        hidden = (self.openai_api_key, self.github_token, self.webhook_secret)
+        known = [one.get_secret_value() for one in hidden if one is not None]
+        return tuple(value for value in (*known, urlsplit(self.database).password) if value)
 
 
 def config_file() -> Path:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import BadInput
-from bot.forge.local_repo import LocalRepo, Published
+from bot.forge.local_repo import LocalRepo
 from bot.llm.openai_chat import OpenAIChat, Server
 from bot.llm.port import Model, Usage
 from bot.llm.prices import price
@@ -21,9 +21,10 @@ from bot.publish.proposal import PullRequestText
 from bot.records import Record
 from bot.secrets_mask import Mask
 from bot.service.effects import Seconds, Steps
-from bot.service.job import Job, Workshop
+from bot.service.job import Job, Publisher, Workshop
 from bot.service.order import Ended, Order
 from bot.service.runs import RunFolder
+from bot.service.story import Published
 from bot.settings import Settings
 from bot.team.strategies import ROLES
 from bot.transcript import Transcript
@@ -43,9 +44,10 @@ class Folder:
 
     def publish(self, order: Order, tree: Tree, text: PullRequestText, message: str) -> Published:
         """A branch in the checkout's repository, and the text in the run's folder."""
-        return self.repo.publish(
+        made = self.repo.publish(
             tree, branch=text.branch, title=text.title, body=text.body, message=message, at=order.started
         )
+        return Published(made.branch, made.commit, str(made.text))
 
 
 class Stop:
@@ -112,32 +114,35 @@ def carry_out(
     watch: Callable[[Record], None] | None,
 ) -> Ended:
     """One run on this machine, with the adapters that the settings name; its result is kept in its folder."""
-    mask = Mask(settings.secrets)
-    seconds = Seconds(settings.test_seconds, settings.command_seconds)
-    told = sandbox_settings(settings, order.run, str(order.repository))
-    sweep(told, run_id=order.run)  # what a crash of this very run left, and what nobody waits for any more
-    containers = DockerSandbox(told)
-    stop.tell(containers.stop)
     with (
         open_local(order.repository) as repository,
-        Transcript.resume(folder.transcript, mask, watch=watch) as transcript,
+        Transcript.resume(folder.transcript, Mask(settings.secrets), watch=watch) as transcript,
     ):
-        shop = Workshop(
-            model=model(settings, order, stop.event),
-            sandbox=containers,
-            index=Index.open(settings.state_dir / "index"),
-            publisher=Folder(LocalRepo(repository, folder.path)),
-            recipes=RecipeMemory(settings.state_dir / "recipes"),
-            request_tokens=settings.request_tokens_for,
-            price=functools.partial(_price, order),
-            seconds=seconds,
-            base_image=settings.base_image,
-            cancel=stop.event,
-        )
+        shop = workshop(settings, order, stop, Folder(LocalRepo(repository, folder.path)), str(order.repository))
         commit = repository.resolve(order.task.base_commit)
         ended = Job(order, commit, shop, steps, transcript).carry_out()
     folder.keep(ended)
     return ended
+
+
+def workshop(settings: Settings, order: Order, stop: Stop, publisher: Publisher, repository: str) -> Workshop:
+    """What one run is carried out with; `repository` tells apart what set-ups keep."""
+    told = sandbox_settings(settings, order.run, repository)
+    sweep(told, run_id=order.run)  # what a crash of this very run left, and what nobody waits for any more
+    containers = DockerSandbox(told)
+    stop.tell(containers.stop)
+    return Workshop(
+        model=model(settings, order, stop.event),
+        sandbox=containers,
+        index=Index.open(settings.state_dir / "index"),
+        publisher=publisher,
+        recipes=RecipeMemory(settings.state_dir / "recipes"),
+        request_tokens=settings.request_tokens_for,
+        price=functools.partial(_price, order),
+        seconds=Seconds(settings.test_seconds, settings.command_seconds),
+        base_image=settings.base_image,
+        cancel=stop.event,
+    )
 
 
 def _price(order: Order, role: str, usage: Usage) -> float | None:

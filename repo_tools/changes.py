@@ -91,3 +91,9 @@ def _explained(fields: list[bytes]) -> str:
         texts.append(fields[count + 2].decode("utf-8", "replace").strip())
         fields = fields[count + 3 :]
     return "\n".join(texts)
+
+
+def authors(base: Commit, head: Commit) -> frozenset[str]:
+    """The e-mail addresses of the authors and committers of what `head` has on top of `base`."""
+    printed = head.repository.git.run("log", "--format=%ae%n%ce", f"{base.id}..{head.id}", "--")
+    return frozenset(text(printed).split())

@@ -36,6 +36,11 @@ class GitHubForge:
         return self._session.name
 
     @property
+    def id(self) -> int:
+        """See the port."""
+        return self._session.id
+
+    @property
     def author(self) -> tuple[str, str]:
         """See the port."""
         return self._session.author

@@ -55,6 +55,7 @@ class Session:
             _, data = shared.connection(repository, Phase.OPEN).requestJsonAndCheck("GET", f"/repos/{repository}")
         self.name = str(data["full_name"])
         """As GitHub calls it now; the name that it was asked by may be an earlier one."""
+        self.id = int(data["id"])
         self.default_branch = str(data["default_branch"])
         self.clone_url = str(data["clone_url"])
 

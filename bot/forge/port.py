@@ -255,6 +255,10 @@ class Forge(Protocol):
         """`owner/name` as the forge calls it now (a renamed one by its new name), or the name of a local folder."""
 
     @property
+    def id(self) -> int:
+        """The repository's number, which stays when it is renamed; 0 for a local folder."""
+
+    @property
     def author(self) -> tuple[str, str]:
         """Name and e-mail address that the bot's commits carry."""
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import enum
 import threading
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
 from bot import __version__
-from bot.errors import AgentFixError, OverBudget, Refused, TimedOut
-from bot.forge.local_repo import Published
+from bot.errors import AgentFixError, Cancelled, OverBudget, Refused, TimedOut
 from bot.llm.budget import Meter, Price
 from bot.llm.port import Model
 from bot.publish.gate import Policy
@@ -22,7 +21,8 @@ from bot.publish.verdict import BAD, Baseline, Level, baseline
 from bot.records import Delivered, RunEnded, RunStarted, StageChanged, Tested
 from bot.service.effects import RunEffects, Seconds, Steps, pausing
 from bot.service.order import Ended, Order
-from bot.service.story import ended, message, proposal
+from bot.service.rebasing import rebased
+from bot.service.story import Published, ended, message, proposal
 from bot.task import Outcome
 from bot.team import trim
 from bot.team.briefs import diff
@@ -77,6 +77,8 @@ class Workshop:
     price: Price
     seconds: Seconds
     base_image: str
+    newest: Callable[[], Commit] | None = None
+    """The branch that the pull request goes to, as it is now; None where that is not of interest."""
     policy: Policy = field(default_factory=Policy)
     cancel: threading.Event = field(default_factory=threading.Event)
 
@@ -92,29 +94,16 @@ class Job:
         self.transcript = transcript
         self.meter = Meter(order.limits, clock=lambda: transcript.seconds, price=shop.price)
 
-    def carry_out(self) -> Ended:
-        """Do it all. Every failure is an outcome, not an exception."""
+    def carry_out(self, objection: str = "") -> Ended:
+        """Do it all. Every failure is an outcome, not an exception.
+
+        With an `objection`, it is refused before anything is done.
+        """
         self._begin()
         try:
-            result = self._work()
-        except SetupFailed as error:
-            result = self._ended(Outcome.ENVIRONMENT_FAILED, f"{error}\n{trim.middle(error.log, 4000)}")
-        except (SandboxUnavailable, SandboxDied) as error:
-            result = self._ended(Outcome.ENVIRONMENT_FAILED, str(error))
-        except BadRecipeFile as error:
-            result = self._ended(Outcome.REFUSED, str(error))
-        except TestsUnrunnable as error:
-            result = self._ended(Outcome.TESTS_UNRUNNABLE, str(error))
-        except OverBudget as error:
-            result = self._ended(Outcome.OVER_BUDGET, str(error))
-        except TimedOut as error:
-            result = self._ended(Outcome.TIMED_OUT, str(error))
-        except Refused as error:
-            result = self._ended(Outcome.REFUSED, str(error))
-        except AgentFixError as error:
-            result = self._ended(Outcome.ERROR, str(error))
+            result = self._work(objection)
         except Exception as error:  # noqa: BLE001 - the outermost edge of a run: a defect of ours is an outcome too
-            result = self._ended(Outcome.ERROR, "".join(traceback.format_exception(error)))
+            result = self._ended(*failure(error))
         self.transcript.add(RunEnded(outcome=result.outcome, text=result.reason, spent=self.meter.by_role))
         return result
 
@@ -138,20 +127,22 @@ class Job:
         )
         self._stage(Stage.CLAIMED)
 
-    def _work(self) -> Ended:
+    def _work(self, objection: str) -> Ended:
+        if objection:
+            raise Refused(objection)
         task = self.order.task
         if not f"{task.title}{task.body}".strip():
             raise Refused("The issue is empty: say in it what is wrong, with an example, and start again.")
         self._stage(Stage.CHECKED_OUT, f"{task.repository} at {task.base_commit[:12]}")
         self._stage(Stage.ENVIRONMENT)
         proof = self._proof()
-        effects = self._effects(proof)
+        effects = self._effects(proof, self.tree)
         self._stage(Stage.BASELINE, trim.counts(proof.report))
         base = self._baseline(proof, effects)
         self._stage(Stage.TEAM, task.strategy)
-        delivery = self._delivery(base, effects)
+        delivery, moved = self._on_newest(self._delivery(base, effects), proof)
         self._stage(Stage.VERIFIED)
-        return self._finished(delivery)
+        return self._finished(delivery, moved)
 
     def _proof(self) -> Proof:
         """The first recipe that gives a test report on the base commit, and that report: it is the baseline."""
@@ -168,10 +159,10 @@ class Job:
         self.transcript.add(Tested.of("baseline", proof.report))
         return proof
 
-    def _effects(self, proof: Proof) -> RunEffects:
+    def _effects(self, proof: Proof, tree: Tree) -> RunEffects:
         shop = self.shop
         # Found at once if it is there; built again if this run was resumed after its image was removed.
-        environment = shop.sandbox.prepare(proof.recipe, self.tree)
+        environment = shop.sandbox.prepare(proof.recipe, tree)
         return RunEffects(
             steps=self.steps,
             model=shop.model,
@@ -200,7 +191,18 @@ class Job:
         delivery: Delivery = perform(STRATEGIES[task.strategy](work), effects, work.known_bad)
         return delivery
 
-    def _finished(self, delivery: Delivery) -> Ended:
+    def _on_newest(self, delivery: Delivery, proof: Proof) -> tuple[Delivery, str]:
+        """The delivery on the newest commit of its branch, if it holds there; and what is to be said of that."""
+        best, newest = delivery.best, self.shop.newest
+        if best is None or newest is None or not PRESENTATIONS[decided(delivery)[0]].opens_pull_request:
+            return delivery, ""
+        commit = newest()
+        if commit.id == self.tree.base.id:
+            return delivery, ""
+        moved = rebased(best, commit, self.order.task, self.shop.policy, lambda tree: self._effects(proof, tree))
+        return replace(delivery, best=moved.attempt), moved.said
+
+    def _finished(self, delivery: Delivery, moved: str) -> Ended:
         outcome, reason = decided(delivery)
         best = delivery.best
         if best is None:
@@ -208,7 +210,7 @@ class Job:
         self.transcript.add(Delivered(files=best.tree.patch.to_json(), diff=diff(best.tree, 200_000)))
         if not self.order.publish or not PRESENTATIONS[outcome].opens_pull_request:
             return self._ended(outcome, reason, delivery)
-        text = proposal(self.order, delivery, best, self.meter, self.transcript.path)
+        text = proposal(self.order, delivery, best, self.meter, self.transcript.path, moved=moved)
         said = message(self.order, best, text)
         published = self.steps("publish", lambda: self.shop.publisher.publish(self.order, best.tree, text, said))
         self._stage(Stage.PUBLISHED, published.branch)
@@ -229,6 +231,30 @@ class Job:
 
     def _stage(self, stage: Stage, detail: str = "") -> None:
         self.transcript.add(StageChanged(stage=stage.value, detail=detail))
+
+
+FAILURES: Mapping[type[Exception], Outcome] = {
+    SetupFailed: Outcome.ENVIRONMENT_FAILED,
+    SandboxUnavailable: Outcome.ENVIRONMENT_FAILED,
+    SandboxDied: Outcome.ENVIRONMENT_FAILED,
+    BadRecipeFile: Outcome.REFUSED,
+    TestsUnrunnable: Outcome.TESTS_UNRUNNABLE,
+    OverBudget: Outcome.OVER_BUDGET,
+    TimedOut: Outcome.TIMED_OUT,
+    Refused: Outcome.REFUSED,
+    Cancelled: Outcome.CANCELLED,
+    AgentFixError: Outcome.ERROR,
+}
+"""How a run ends that one of these ended; the first that fits."""
+
+
+def failure(error: Exception) -> tuple[Outcome, str]:
+    """The outcome that an error stands for, and what to say of it."""
+    outcome = next((outcome for kind, outcome in FAILURES.items() if isinstance(error, kind)), None)
+    if outcome is None:
+        return Outcome.ERROR, "".join(traceback.format_exception(error))
+    log = f"\n{trim.middle(error.log, 4000)}" if isinstance(error, SetupFailed) else ""
+    return outcome, f"{error}{log}"
 
 
 def decided(delivery: Delivery) -> tuple[Outcome, str]:  # noqa: PLR0911 - a table of outcomes

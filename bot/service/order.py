@@ -28,6 +28,10 @@ class Order(BaseModel):
     started: datetime
     recording: Path | None = None
     """A transcript that plays the model, in demonstrations and replays."""
+    notes: tuple[str, ...] = ()
+    """What the pull request says besides, each a sentence."""
+    closes: bool = True
+    """Whether merging the pull request can close the issue: it goes to the default branch of the issue's repository."""
     publish: bool = True
     """False in a replay: the change is compared, not published."""
 
@@ -42,7 +46,8 @@ class Ended(BaseModel):
     reason: str
     branch: str = ""
     commit: str = ""
-    pull_request: Path | None = None
+    pull_request: str = ""
+    """Its address, or the file with its text."""
     transcript: Path | None = None
     files: tuple[str, ...] = ()
     fixed_tests: tuple[str, ...] = ()
@@ -64,5 +69,5 @@ def new_run(title: str) -> str:
 
 
 def is_run(name: str) -> bool:
-    """Whether `name` has the form that `new_run` gives; such a name is safe as a folder's."""
-    return re.fullmatch(r"\d{8}-\d{6}-[a-z0-9-]*", name) is not None
+    """Whether `name` has the form that `new_run`, or a forge, gives; such a name is safe as a folder's."""
+    return re.fullmatch(r"\d+-\d+-[a-z0-9-]*", name) is not None

@@ -83,6 +83,15 @@ def begin(state: Path, order: Order) -> RunFolder:
     return RunFolder(path)
 
 
+def begin_or_find(state: Path, order: Order) -> RunFolder:
+    """The folder of a run that may have been begun here, or on another machine, before."""
+    path = state / "runs" / order.run
+    path.mkdir(parents=True, mode=0o700, exist_ok=True)
+    if not (path / "order.json").exists():
+        write_whole(path / "order.json", order.model_dump_json(indent=1))
+    return RunFolder(path)
+
+
 def all_runs(state: Path) -> list[RunFolder]:
     """Every run, oldest first."""
     folder = state / "runs"

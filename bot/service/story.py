@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.forge.local_repo import Published
 from bot.llm.budget import Meter
 from bot.publish.proposal import Changed, PullRequestText, Story, propose
 from bot.records import CommandRun, Record, Tested
@@ -14,14 +15,30 @@ from bot.task import Outcome
 from bot.team.delivery import Attempt, Delivery
 from bot.transcript import read
 from bot.transcript_summary import condensed
-from repo_tools.tree import Tree
+from repo_tools.tree import Base, Tree
 
 TRANSCRIPT_CHARS = 40_000
+TEMPLATES = re.compile(r"(?:\.github/|docs/)?pull_request_template(?:\.md|\.txt)?", re.IGNORECASE)
 
 
-def proposal(order: Order, delivery: Delivery, best: Attempt, meter: Meter, transcript: Path) -> PullRequestText:
-    """The pull request's text."""
-    return propose(story(order, delivery, best, meter, transcript))
+@dataclass(frozen=True)
+class Published:
+    """Where a change is to be found."""
+
+    branch: str
+    commit: str
+    where: str
+    """The pull request's address, or the file with its text."""
+
+
+def proposal(
+    order: Order, delivery: Delivery, best: Attempt, meter: Meter, transcript: Path, *, moved: str = ""
+) -> PullRequestText:
+    """The pull request's text; `moved` is what is to be said of a base that moved on meanwhile."""
+    told = story(order, delivery, best, meter, transcript)
+    if moved:
+        told = replace(told, notes=(*told.notes, moved), task=replace(told.task, base_commit=best.tree.base.id))
+    return propose(told, template=template(best.tree.base))
 
 
 def story(order: Order, delivery: Delivery, best: Attempt, meter: Meter, transcript: Path) -> Story:
@@ -49,6 +66,7 @@ def story(order: Order, delivery: Delivery, best: Attempt, meter: Meter, transcr
         models=order.models,
         minutes=meter.seconds / 60,
         transcript=condensed(read(transcript), TRANSCRIPT_CHARS),
+        closes=order.closes,
     )
 
 
@@ -59,9 +77,15 @@ def message(order: Order, best: Attempt, text: PullRequestText) -> str:
     return f"{text.title}{about}{link}\n"
 
 
+def template(base: Base) -> str:
+    """The repository's own pull request template; empty if it has none."""
+    found = next((path for path in sorted(base.entries()) if TEMPLATES.fullmatch(path)), None)
+    return base.read(found).decode("utf-8", "replace") if found else ""
+
+
 def notes(order: Order, delivery: Delivery) -> tuple[str, ...]:
     """What happened around the change, each a sentence."""
-    said = []
+    said = list(order.notes)
     if order.recording is not None:
         said.append("The model's words in this run are a recording, played back.")
     if delivery.stop is not None:
@@ -101,7 +125,7 @@ def ended(
         reason=reason,
         branch=published.branch if published else "",
         commit=published.commit if published else "",
-        pull_request=published.text if published else None,
+        pull_request=published.where if published else "",
         transcript=transcript,
         files=tuple(sorted(best.tree.patch.files)) if best else (),
         fixed_tests=best.verdict.repaired if best else (),

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from dbos import DBOS, DBOSConfiguredInstance
+from dbos import error as engine_errors
 
-from bot.service.effects import Steps
+from bot.service.effects import Paused, Steps
 from bot.service.order import Ended, Order
 
 T = TypeVar("T")
@@ -18,7 +19,11 @@ FORMAT = "1"
 
 def step(name: str, work: Callable[[], T]) -> T:
     """A durable step of the workflow that is at work in this thread."""
-    return DBOS.run_step({"name": name}, work)
+    try:
+        return DBOS.run_step({"name": name}, work)
+    except engine_errors.DBOSWorkflowCancelledError:
+        # Nobody waits for this run any more: it unwinds at once and stores nothing.
+        raise Paused from None
 
 
 @DBOS.dbos_class()

@@ -102,7 +102,7 @@ def test_sizes_are_written_as_people_write_them(monkeypatch: pytest.MonkeyPatch)
 WRONG = {
     "a slip": ({"AGENT_FIX_MODEL_CODR": "x"}, "no setting AGENT_FIX_MODEL_CODR: did you mean AGENT_FIX_MODEL_CODER?"),
     "a setting without prefix": ({"AGENT_FIX_API_KEY": "x"}, "did you mean OPENAI_API_KEY?"),
-    "nothing near": ({"AGENT_FIX_QQQQ": "x"}, "there are AGENT_FIX_BASE_IMAGE, "),
+    "nothing near": ({"AGENT_FIX_QQQQ": "x"}, "there are AGENT_FIX_BASE_BRANCH, AGENT_FIX_BASE_IMAGE, "),
     "no number": ({"AGENT_FIX_BUDGET_USD": "three"}, "AGENT_FIX_BUDGET_USD is wrong: Input should be a valid number"),
     "out of range": ({"AGENT_FIX_MAX_MINUTES": "-1"}, "AGENT_FIX_MAX_MINUTES is wrong: .* greater than 0"),
     "no choice": ({"AGENT_FIX_SANDBOX": "vm"}, "AGENT_FIX_SANDBOX is wrong: Input should be 'docker' or 'local'"),

@@ -1,0 +1,151 @@
+"""The publisher's workflows: an event decided about, a state shown, a change published, the sweep."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from dbos import DBOS, DBOSConfiguredInstance
+
+from bot.errors import Refused
+from bot.publish.comment import Progress
+from bot.service.decision import Decision
+from bot.service.desk import ACTS, Desk, number_of
+from bot.service.intake import Intake
+from bot.service.patience import Patience, patiently
+from bot.service.publishing import Publishing
+from bot.service.requests import Occurrence, Publication, Told
+from bot.service.sweep import Sweep
+from bot.service.telling import QUEUED, STAGES, queued
+from bot.task import Outcome
+
+LOG = logging.getLogger("agent-fix.publisher")
+
+
+@DBOS.dbos_class()
+class Acts(DBOSConfiguredInstance):
+    """What is done with the forge's write credential."""
+
+    def __init__(self, intake: Intake, publishing: Publishing, sweep: Sweep, desk: Desk, patience: Patience) -> None:
+        super().__init__("acts")
+        self._intake = intake
+        self._publishing = publishing
+        self._sweep = sweep
+        self._desk = desk
+        self._patience = patience
+
+    @DBOS.workflow(name="receive")
+    def receive(self, occurrence: dict[str, Any]) -> str:
+        """Decide about an event and see to it; gives what was decided, for the log."""
+        it = Occurrence.model_validate(occurrence)
+        decision = Decision.model_validate(self._step("decide", lambda: self._decided(it).to_json()))
+        self._carry_out(decision)
+        said = decision.start.run if decision.start else decision.because
+        LOG.info("delivery %s: %s", it.guid, said)
+        return said
+
+    @DBOS.workflow(name="tell")
+    def tell(self, told: dict[str, Any]) -> None:
+        """Show how a run stands."""
+        it = Told.model_validate(told)
+        if DBOS.run_step({"name": "out of date"}, lambda: self._out_of_date(it)):
+            return
+        self._step("tell", lambda: self._publishing.tell(it))
+
+    @DBOS.workflow(name="publish")
+    def publish(self, publication: dict[str, Any]) -> dict[str, Any]:
+        """Publish a change."""
+        it = Publication.model_validate(publication)
+        return self._publishing.publish(it, self._step).to_json()
+
+    @DBOS.workflow(name="sweep")
+    def sweep(self, _: None) -> int:
+        """Start what was never delivered, and ask for the deliveries that failed; gives how many it started."""
+        started = 0
+        for repository, number in self._step("look", self._sweep.waiting):
+            decision = Decision.model_validate(
+                self._step("decide", lambda: self._sweep.decided(repository, number).to_json())  # noqa: B023
+            )
+            self._carry_out(decision)
+            started += decision.start is not None
+        self._step("ask again", self._sweep.ask_again)
+        return started
+
+    def _step(self, name: str, act: Callable[[], Any]) -> Any:
+        return patiently(self._patience, name, act)
+
+    def _decided(self, it: Occurrence) -> Decision:
+        try:
+            return self._intake.decide(it.read(), it.guid)
+        except Refused as error:
+            return Decision(because=str(error))
+
+    def _carry_out(self, decision: Decision) -> None:
+        if decision.start is not None:
+            DBOS.run_step({"name": "start"}, functools.partial(self._start, decision))
+        if decision.refuse is not None:
+            DBOS.run_step({"name": "refuse"}, functools.partial(self._refuse, decision.refuse, decision))
+        if decision.stop is not None:
+            runs = DBOS.run_step({"name": "find"}, lambda: self._desk.runs(decision.stop or "", unfinished=True))
+            DBOS.run_step({"name": "stop"}, lambda: self._stop(runs, decision))
+        if decision.explain is not None:
+            for again in DBOS.run_step({"name": "explain"}, functools.partial(self._explained, decision)):
+                self._step("explain again", functools.partial(self._publishing.tell, Told.model_validate(again)))
+
+    def _refuse(self, said: Progress, decision: Decision) -> None:
+        number = number_of(said.run)
+        runs = self._desk.runs(f"{said.run.split('-')[0]}-{number}-")
+        if bool(runs) == decision.again and said.run not in runs:
+            label = Outcome.REFUSED.value
+            told = Told(repository=decision.repository, number=decision.number, progress=said, label=label)
+            self._desk.tell(f"{said.run}:tell:refused", told)
+
+    def _start(self, decision: Decision) -> None:
+        request = decision.start
+        if request is None or self._desk.status(request.run) is not None:
+            return
+        self._desk.tell(f"{request.run}:tell:000", queued(request))
+        self._desk.start(request)
+
+    def _stop(self, runs: list[str], decision: Decision) -> None:
+        """Stop runs, and have said of each what it had reached and why it stopped."""
+        self._desk.cancel(runs)
+        for run in runs:
+            if self._desk.status(run) != "CANCELLED":
+                continue  # it came to its own end in the very moment
+            told = self._desk.last_told(run)
+            reached = told.progress if told else Progress(run, STAGES, QUEUED)
+            ended = replace(reached, outcome=Outcome.CANCELLED, reasons=(decision.because,))
+            where = told or Told(repository=decision.repository, number=decision.number, progress=ended)
+            said = where.model_copy(update={"progress": ended, "label": Outcome.CANCELLED.value})
+            self._desk.tell(f"{run}:tell:999", said)
+
+    def _out_of_date(self, told: Told) -> bool:
+        """Whether a run was stopped after it had this to say."""
+        stopped = self._desk.status(told.progress.run) == "CANCELLED"
+        return stopped and told.progress.outcome is not Outcome.CANCELLED
+
+    def _explained(self, decision: Decision) -> list[dict[str, Any]]:
+        runs = self._desk.runs(decision.explain or "")
+        told = self._desk.last_told(runs[0]) if runs else None
+        return [told.to_json()] if told else []
+
+
+@DBOS.workflow(name="scheduled sweep")
+def scheduled_sweep(at: datetime, _: Any) -> None:
+    """What the engine's clock starts: it knows no instances."""
+    DBOS.enqueue_workflow_with_options(
+        {
+            "workflow_name": "sweep",
+            "queue_name": ACTS,
+            "workflow_id": f"sweep-{at:%Y%m%d-%H%M}",
+            "class_name": "Acts",
+            "instance_name": "acts",
+            "queue_partition_key": "sweep",
+        },
+        None,
+    )

@@ -1,0 +1,125 @@
+"""What is decided about an event, and the runs that come of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from bot.forge.events import IssueText, Rules
+from bot.forge.port import Access, Actor, Forge, PullRequest
+from bot.publish.comment import Progress
+from bot.publish.hidden_text import clean
+from bot.publish.names import BRANCHES
+from bot.service.requests import Revision, RunRequest, Stored
+from bot.task import Comment
+
+
+class Decision(Stored):
+    """What is to be done about an event. At most one of the first three is there."""
+
+    start: RunRequest | None = None
+    stop: str | None = None
+    """The beginning of the keys of the runs to stop."""
+    explain: str | None = None
+    """The same of the runs to tell of again."""
+    refuse: Progress | None = None
+    """What to say on the issue instead of starting."""
+    again: bool = False
+    """Whether that is of interest only where the bot was at work before; else it is only where it was not, so that
+    nobody can write over how a run stands by asking for what they may not have."""
+    repository: str = ""
+    number: int = 0
+    because: str = ""
+    """For the log, and to be said to those whose run is stopped."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Who may call the bot, and for what."""
+
+    rules: Rules
+    needs: Access
+    strategy: str
+    base_branch: str | None = None
+    grace: timedelta = timedelta(minutes=5)
+    """How old a label must be for the sweep to care."""
+
+
+def new_run(
+    policy: Policy,
+    run: str,
+    forge: Forge,
+    repository_id: int,
+    text: IssueText,
+    *,
+    caller: Actor,
+    at: datetime,
+    more: tuple[Comment, ...] = (),
+) -> Decision:
+    """The decision to begin a run on an issue, its texts as their readers see them."""
+    default = forge.code.default_branch()
+    title, body = clean(text.title), clean(text.body)
+    comments = [(it.author, clean(it.body)) for it in forge.issues.comments(text.number, at) + more]
+    request = RunRequest(
+        run=run,
+        repository=forge.repository,
+        repository_id=repository_id,
+        number=text.number,
+        title=title.text,
+        body=body.text,
+        comments=tuple(Comment(author, said.text) for author, said in comments),
+        removed=(*title.removed, *body.removed, *(one for _, said in comments for one in said.removed)),
+        branch=policy.base_branch or default,
+        default_branch=default,
+        caller=caller.login,
+        at=at,
+        strategy=policy.strategy,
+    )
+    return Decision(start=request, repository=forge.repository, number=text.number)
+
+
+def new_revision(
+    policy: Policy, run: str, forge: Forge, repository_id: int, pull: PullRequest, *, caller: Actor, wish: str | None
+) -> Decision:
+    """Go on with a pull request; `wish` is what a command says, None for a review alone."""
+    now = datetime.now(UTC)
+    about = issue_of(pull.head)
+    issue = forge.issues.read(about if about is not None else pull.number)
+    remarks = forge.reviews.remarks(pull.number, now)
+    said = [
+        Comment(it.author, f"{it.path}:{it.line}\n{it.diff}\n\n{it.body}" if it.path else it.body) for it in remarks
+    ]
+    if wish:
+        said.append(Comment(caller.login, wish))
+    if not said:
+        return Decision(because="nobody said what to revise")
+    request = RunRequest(
+        run=run,
+        repository=forge.repository,
+        repository_id=repository_id,
+        number=issue.number,
+        title=clean(issue.title).text,
+        body=clean(issue.body).text,
+        comments=tuple(Comment(it.author, clean(it.body).text) for it in said),
+        branch=pull.base,
+        default_branch=forge.code.default_branch(),
+        caller=caller.login,
+        at=now,
+        strategy=policy.strategy,
+        revision=Revision(
+            pull=pull.number,
+            branch=pull.head,
+            head=pull.head_commit,
+            author=forge.author[1],
+            asked=wish is not None,
+            threads=tuple(dict.fromkeys(it.thread for it in remarks if it.thread is not None)),
+        ),
+    )
+    return Decision(start=request, repository=forge.repository, number=pull.number)
+
+
+def issue_of(branch: str) -> int | None:
+    """The issue that a branch of the bot was made for."""
+    found = re.fullmatch(re.escape(BRANCHES) + r"issue-(\d+)(?:-\d+)?", branch)
+    return int(found[1]) if found else None

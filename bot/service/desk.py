@@ -1,0 +1,142 @@
+"""The database as the parts of the service see it: what is asked for, under which key, on which queue.
+
+Asking twice under one key asks once. The queues: `acts` for whoever holds the forge's write credential, one act at a
+time for each issue and in the order of asking, so that a comment never says what is past and a stop never overtakes
+the pull request; `runs` for whoever holds the model's key and the containers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from dbos import DBOSClient
+from dbos import error as engine_errors
+
+from bot.errors import Cancelled
+from bot.forge import events
+from bot.service.requests import Occurrence, Publication, PublishedOn, RunRequest, Told
+
+APPLICATION = "agent-fix"
+ACTS, RUNS = "acts", "runs"
+UNFINISHED = ("ENQUEUED", "DELAYED", "PENDING")
+NOW, LATER = 1, 10
+"""Priorities: what a person waits for, and what the sweep found."""
+
+
+class Desk:
+    """What is asked for, and how it stands. For any process that reaches the database, and any thread of it."""
+
+    def __init__(self, database: str) -> None:
+        self._client = DBOSClient(system_database_url=database, application_name=APPLICATION, lazy=True)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._client.destroy()
+
+    def received(self, it: Occurrence) -> str:
+        """Keep an event for the publisher. A redelivery is known by its GUID; gives the key."""
+        return self._ask("receive", f"delivery-{it.guid}", place(it.read()), it.to_json())
+
+    def start(self, request: RunRequest, *, priority: int = NOW) -> str:
+        """Put a run on the workers' queue. A run that has that key already stays as it is."""
+        return self._ask("github run", request.run, request.repository, request.to_json(), priority=priority)
+
+    def tell(self, key: str, told: Told) -> str:
+        """Have a state of a run shown, after all that was to be shown before."""
+        return self._ask("tell", key, f"{told.repository}#{told.number}", told.to_json())
+
+    def publish(self, publication: Publication) -> PublishedOn:
+        """Have a change published, and wait for it. Raises `Cancelled`."""
+        request = publication.request
+        key = self._ask(
+            "publish", f"{request.run}:publish", f"{request.repository}#{request.number}", publication.to_json()
+        )
+        try:
+            return PublishedOn.model_validate(self._client.retrieve_workflow(key).get_result())
+        except engine_errors.DBOSAwaitedWorkflowCancelledError:
+            raise Cancelled("Publishing was called off.") from None
+
+    def sweep(self, key: str) -> str:
+        """Have what was missed looked for."""
+        return self._ask("sweep", key, "sweep", None)
+
+    def status(self, key: str) -> str | None:
+        """How something that was asked for stands, by DBOS's own words; None if it was never asked for."""
+        found = self._client.list_workflows(workflow_ids=[key], load_input=False, load_output=False)
+        return found[0].status if found else None
+
+    def result(self, key: str) -> Any:
+        """What something that is finished gave, None if it is not."""
+        found = self._client.list_workflows(workflow_ids=[key], load_input=False)
+        return found[0].output if found else None
+
+    def runs(self, prefix: str, *, unfinished: bool = False) -> list[str]:
+        """The runs whose keys begin with `prefix`, newest first."""
+        found = self._client.list_workflows(
+            workflow_id_prefix=prefix,
+            name="github run",
+            status=list(UNFINISHED) if unfinished else None,
+            load_input=False,
+            load_output=False,
+            sort_desc=True,
+        )
+        return [one.workflow_id for one in found]
+
+    def executors(self) -> set[str]:
+        """The processes that have begun something which is not finished."""
+        found = self._client.list_workflows(status="PENDING", load_input=False, load_output=False)
+        return {one.executor_id for one in found if one.executor_id}
+
+    def last_told(self, run: str) -> Told | None:
+        """The state of a run that was asked to be shown last."""
+        found = self._client.list_workflows(
+            workflow_id_prefix=f"{run}:tell:", sort_desc=True, limit=1, load_output=False
+        )
+        if not found or found[0].input is None:
+            return None
+        return Told.model_validate(found[0].input["args"][0])
+
+    def cancel(self, runs: Iterable[str]) -> None:
+        """Take runs off the queue, or have them stop within seconds; those that are finished stay as they are."""
+        self._client.cancel_workflows(list(runs))
+
+    def _ask(self, workflow: str, key: str, partition: str, value: Any, *, priority: int = NOW) -> str:
+        queue = RUNS if workflow == "github run" else ACTS
+        handle: Any = self._client.enqueue(
+            {
+                "workflow_name": workflow,
+                "queue_name": queue,
+                "workflow_id": key,
+                "class_name": "Acts" if queue == ACTS else "GitHubRuns",
+                "instance_name": "acts" if queue == ACTS else "github runs",
+                "queue_partition_key": partition,
+                "priority": priority,
+            },
+            value,
+        )
+        return str(handle.workflow_id)
+
+
+def place(event: events.Event) -> str:
+    """What an event is about: acts on one place are done one after the other."""
+    if isinstance(event, events.InstallationChanged):
+        return f"installation {event.installation}"
+    if isinstance(event, events.Ignored):
+        return "nowhere"
+    if isinstance(event, events.Labelled | events.Command):
+        return f"{event.origin.repository}#{event.issue.number}"
+    if isinstance(event, events.CheckRerequested):
+        return f"{event.origin.repository}#{number_of(event.run)}"
+    return f"{event.origin.repository}#{event.number}"
+
+
+def prefix(repository_id: int, number: int) -> str:
+    """How the keys of all runs for an issue or pull request begin."""
+    return f"{repository_id}-{number}-"
+
+
+def number_of(run: str) -> int | None:
+    """The issue or pull request that a run's key names; None if it is no such key."""
+    parts = run.split("-")
+    return int(parts[1]) if len(parts) > 2 and parts[1].isascii() and parts[1].isdigit() else None

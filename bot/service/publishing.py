@@ -1,0 +1,164 @@
+"""The acts of whoever holds the forge's write credential: showing how a run stands, and publishing its change.
+
+Each method is safe to do again after a crash at any point: it looks at what is there before it adds to it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from bot.errors import Refused
+from bot.forge.port import Check, Forge, Host, Moved, NotThere, Proposal, PullRequest
+from bot.publish.comment import progress_comment
+from bot.publish.names import BRANCHES, branch
+from bot.service.decision import issue_of
+from bot.service.intake import own_pull
+from bot.service.patience import fetched
+from bot.service.requests import Publication, PublishedOn, RunRequest, Told
+from bot.task import Task
+from repo_tools.changes import authors
+from repo_tools.checkout import Repository
+from repo_tools.commits import Signature, commit
+from repo_tools.errors import CheckoutError
+from repo_tools.mirrors import Mirrors
+from repo_tools.patch import Patch
+from repo_tools.tree import Tree
+
+T = TypeVar("T")
+SENTENCES = {True: "The issue was closed meanwhile.", False: "The label was taken away meanwhile."}
+
+
+class Patiently(Protocol):
+    """Carries out an act on the forge as a durable step, later if it cannot be done now."""
+
+    def __call__(self, name: str, act: Callable[[], Any]) -> Any:
+        """What `act` gives: JSON."""
+
+
+class Publishing:
+    """The write side, for one process."""
+
+    def __init__(self, host: Host, mirrors: Mirrors, label: str) -> None:
+        self._host = host
+        self._mirrors = mirrors
+        self._label = label
+
+    def tell(self, told: Told) -> None:
+        """Show how a run stands. An issue that is gone or closed to the bot has no reader: nothing is shown."""
+        try:
+            forge = self._host.forge(told.repository)
+            forge.issues.progress(told.number, progress_comment(told.progress))
+            forge.issues.mark(told.number, told.label)
+        except (NotThere, Refused):
+            return
+
+    def publish(self, it: Publication, patiently: Patiently) -> PublishedOn:
+        """Branch, pull request, note and check of a change, or why there is none."""
+        request = it.request
+        unwanted = patiently("still wanted", lambda: self._unwanted(request))
+        if unwanted:
+            return PublishedOn(withheld=unwanted, cancelled=True)
+        try:
+            where = PublishedOn.model_validate(patiently("push", lambda: self._push(it).to_json()))
+            if not where.branch:
+                return where
+            pull = patiently("pull request", lambda: self._propose(it, where))
+        except Refused as error:
+            return PublishedOn(withheld=str(error))
+        done = where.model_copy(update=pull)
+        patiently("note", lambda: self._note(it, done))
+        patiently("check", lambda: self._check(it, done))
+        for thread, answer in it.answers.items():
+            patiently(f"answer {thread}", functools.partial(self._answer, it, thread, answer))
+        return done
+
+    def _unwanted(self, request: RunRequest) -> str:
+        """Why nobody wants the change any more; empty if somebody does."""
+        forge = self._host.forge(request.repository)
+        try:
+            if request.revision is not None:
+                return "" if forge.pulls.read(request.revision.pull).open else "The pull request was closed meanwhile."
+            issue = forge.issues.read(request.number)
+        except NotThere as error:
+            return str(error)
+        if not issue.open:
+            return SENTENCES[True]
+        by_label = request.run.split("-")[2].startswith("l")
+        return SENTENCES[False] if by_label and self._label not in issue.labels else ""
+
+    def _push(self, it: Publication) -> PublishedOn:
+        """The change as a commit on a branch: the open pull request's own, or else the next free name."""
+        request = it.request
+        forge = self._host.forge(request.repository)
+        with fetched(self._mirrors, forge.code.remote(), it.base) as repository:
+            tree = Tree(repository.resolve(it.base), Patch.from_json(it.files))
+            signature = Signature(*forge.author, int(request.at.timestamp()))
+            try:
+                made = commit(repository, tree, it.message, signature, sign_off=it.sign_off)
+            except CheckoutError as error:
+                raise Refused(f"The change cannot be put into a commit: {error}") from error
+            if request.revision is not None:
+                forge.code.push(repository, made, request.revision.branch, expected=request.revision.head)
+                return PublishedOn(branch=request.revision.branch, commit=made)
+            own = own_pull(forge, request.number)
+            if own is not None:
+                return self._replaced(forge, repository, own, made, it)
+            return self._new_branch(forge, repository, made, request)
+
+    def _new_branch(self, forge: Forge, repository: Repository, made: str, request: RunRequest) -> PublishedOn:
+        taken = forge.code.branches(f"{BRANCHES}issue-{request.number}")
+        there = next((name for name, at in taken.items() if at == made and issue_of(name) == request.number), None)
+        name = there or branch(Task(request.repository, request.title, "", "", request.number), taken)
+        forge.code.push(repository, made, name, expected=None)
+        return PublishedOn(branch=name, commit=made)
+
+    def _replaced(
+        self, forge: Forge, repository: Repository, own: PullRequest, made: str, it: Publication
+    ) -> PublishedOn:
+        """A new try in the place of the open one, unless somebody else has worked on that."""
+        if own.head_commit == made:
+            return PublishedOn(branch=own.head, commit=made)
+        with fetched(self._mirrors, forge.code.remote(), own.head) as mirror:
+            others = authors(mirror.resolve(it.base), mirror.resolve(own.head_commit)) - {forge.author[1]}
+        if others:
+            raise Refused(
+                f"Somebody else committed to the open pull request #{own.number}; the bot does not write over that. "
+                "Close it to have another one made."
+            )
+        try:
+            forge.code.push(repository, made, own.head, expected=own.head_commit)
+        except Moved as error:
+            raise Refused(f"{error} Somebody else is at work there.") from error
+        return PublishedOn(branch=own.head, commit=made)
+
+    def _propose(self, it: Publication, where: PublishedOn) -> dict[str, Any]:
+        request = it.request
+        forge = self._host.forge(request.repository)
+        if request.revision is not None:
+            pull = forge.pulls.read(request.revision.pull)
+        else:
+            pull = forge.pulls.propose(
+                Proposal(where.branch, request.branch, it.title, it.body, it.draft, reviewers=it.reviewers)
+            )
+        return {"pull": pull.number, "url": pull.url}
+
+    def _note(self, it: Publication, done: PublishedOn) -> None:
+        if not it.note:
+            return
+        forge = self._host.forge(it.request.repository)
+        with fetched(self._mirrors, forge.code.remote(), it.base) as repository:
+            try:
+                forge.code.note(repository, done.commit, it.note)
+            except Refused:
+                return  # the transcript is also in the pull request; a rule against notes is no reason to fail
+
+    def _check(self, it: Publication, done: PublishedOn) -> str | None:
+        conclusion: Any = it.conclusion
+        check = Check(it.request.run, it.title, it.summary or it.body, conclusion=conclusion)
+        return self._host.forge(it.request.repository).checks.show(done.commit, check)
+
+    def _answer(self, it: Publication, thread: int, answer: str) -> None:
+        if it.request.revision is not None:
+            self._host.forge(it.request.repository).reviews.answer(it.request.revision.pull, thread, answer)

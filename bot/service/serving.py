@@ -1,0 +1,130 @@
+"""One process of the service: the roles that it has, their queues, and the end of it."""
+
+from __future__ import annotations
+
+import enum
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from dbos import DBOS
+from fastapi import FastAPI
+
+from bot.service.acts import scheduled_sweep
+from bot.service.desk import ACTS, APPLICATION, RUNS, Desk
+from bot.service.presence import Locks, dead, new_name, present
+from bot.service.workflow import FORMAT
+
+LOG = logging.getLogger("agent-fix")
+RECOVERY_SECONDS = 5.0
+POLL_SECONDS = 0.25
+GRACE_SECONDS = 30
+
+
+class Role(enum.StrEnum):
+    """What a process does; each needs a secret that the others need not have."""
+
+    LISTENER = "listener"
+    WORKER = "worker"
+    PUBLISHER = "publisher"
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """How many runs at a time."""
+
+    everywhere: int
+    machine: int
+    repository: int
+
+
+@contextmanager
+def engine(
+    database: str,
+    state: Path,
+    roles: frozenset[Role],
+    *,
+    capacity: Capacity,
+    furnish: Callable[[Desk], None],
+    sweep_minutes: int,
+) -> Iterator[Desk]:
+    """A running engine that serves the queues of `roles` and takes over what dead processes have begun.
+
+    `furnish` makes the instances (`Acts`, `Runs`) whose workflows are on those queues.
+    """
+    name = new_name()
+    with present(name, database, state) as locks:
+        DBOS(
+            config={
+                "name": APPLICATION,
+                "system_database_url": database,
+                "application_version": FORMAT,
+                "executor_id": name,
+                "log_level": "ERROR",
+            }
+        )
+        DBOS.listen_queues([ACTS] * (Role.PUBLISHER in roles) + [RUNS] * (Role.WORKER in roles))
+        desk, done = Desk(database), threading.Event()
+        furnish(desk)
+        try:
+            DBOS.launch()
+            _declare_queues(capacity)
+            if Role.PUBLISHER in roles:
+                _schedule(sweep_minutes)
+                desk.sweep(f"sweep-{name}")
+            if roles != {Role.LISTENER}:
+                threading.Thread(target=_take_over, args=(desk, locks, name, done), daemon=True).start()
+            yield desk
+        finally:
+            done.set()
+            desk.close()
+            DBOS.destroy(destroy_registry=False, workflow_completion_timeout_sec=GRACE_SECONDS)
+
+
+def _declare_queues(capacity: Capacity) -> None:
+    DBOS.register_queue(ACTS, partition_concurrency=1, polling_interval_sec=POLL_SECONDS, on_conflict="always_update")
+    DBOS.register_queue(
+        RUNS,
+        global_concurrency=capacity.everywhere,
+        worker_concurrency=min(capacity.machine, capacity.everywhere),
+        partition_concurrency=min(capacity.repository, capacity.everywhere),
+        polling_interval_sec=POLL_SECONDS,
+        on_conflict="always_update",
+    )
+
+
+def _schedule(minutes: int) -> None:
+    DBOS.apply_schedules(
+        [
+            {
+                "schedule_name": "sweep",
+                "workflow_fn": scheduled_sweep,
+                "schedule": f"*/{minutes} * * * *",
+                "context": None,
+                "queue_name": ACTS,
+            }
+        ]
+    )
+
+
+def _take_over(desk: Desk, locks: Locks, name: str, done: threading.Event) -> None:
+    while True:
+        for other in dead(desk, locks, name):
+            LOG.warning("taking over from %s, which is gone", other)
+            # Without a service of theirs, this is how the engine's makers have it recovered by its host.
+            DBOS._recover_pending_workflows([other])
+        if done.wait(RECOVERY_SECONDS):
+            return
+
+
+def listen(app: FastAPI, host: str, port: int, stop: Callable[[], None]) -> None:
+    """Answer HTTP until the process is told to end; then call `stop`."""
+    config = uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False)
+    try:
+        uvicorn.Server(config).run()
+    finally:
+        stop()

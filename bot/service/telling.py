@@ -1,0 +1,91 @@
+"""From a run's records to the states of it that are shown on the issue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from bot.llm.budget import Spent
+from bot.publish.comment import Progress
+from bot.publish.verdict import Counts
+from bot.records import Completed, Record, StageChanged, Tested
+from bot.service.desk import Desk
+from bot.service.job import Stage
+from bot.service.order import Ended
+from bot.service.requests import RunRequest, Told
+from bot.task import Outcome
+from sandbox.port import TestOutcome
+
+AT_WORK = "working"
+"""The label of a run that is not finished."""
+QUEUED = "queued"
+STAGES = (QUEUED, *(stage.value for stage in Stage))
+
+
+def queued(request: RunRequest) -> Told:
+    """What is said of a run that waits for a worker."""
+    shown = Progress(request.run, STAGES, QUEUED, "for a free place", removed=request.removed)
+    return Told(repository=request.repository, number=request.talks_on, progress=shown, label=AT_WORK)
+
+
+def refused(run: str, reason: str) -> Progress:
+    """What is said in place of a run."""
+    return Progress(run, (), "", outcome=Outcome.REFUSED, reasons=(reason,))
+
+
+class Teller:
+    """Watches a run's transcript and has each new stage shown. Watching a resumed run again asks for nothing new."""
+
+    def __init__(self, request: RunRequest, desk: Desk) -> None:
+        self._request = request
+        self._desk = desk
+        self._progress = queued(request).progress
+        self._told = 0
+
+    def __call__(self, record: Record) -> None:
+        """Take one record in."""
+        now = self._progress
+        if isinstance(record, Completed):
+            spent = now.spent.get(record.role, Spent()) + Spent.of(record.completion)
+            self._progress = replace(now, spent={**now.spent, record.role: spent})
+        elif isinstance(record, Tested) and not record.selection:
+            first = now.before is None
+            self._progress = replace(now, before=counted(record)) if first else replace(now, now=counted(record))
+        elif isinstance(record, StageChanged):
+            self._show({"stage": record.stage, "detail": record.detail})
+
+    def end(self, ended: Ended) -> None:
+        """Show how the run ended."""
+        number = ended.pull_request.rpartition("/")[2]
+        self._show(
+            {
+                "outcome": ended.outcome,
+                "reasons": tuple(line for line in ended.reason.splitlines() if line.strip()),
+                "pull_request": int(number) if number.isdigit() else None,
+                "minutes": ended.seconds / 60,
+            },
+            ended.outcome.value,
+        )
+
+    def _show(self, changes: Mapping[str, Any], label: str = AT_WORK) -> None:
+        self._progress = replace(self._progress, **changes)
+        self._told += 1
+        told = Told(
+            repository=self._request.repository, number=self._request.talks_on, progress=self._progress, label=label
+        )
+        self._desk.tell(f"{self._request.run}:tell:{self._told:03}", told)
+
+
+def counted(record: Tested) -> Counts:
+    """A recorded test run in numbers."""
+    numbers = {outcome: len(record.outcomes.get(outcome, ())) for outcome in TestOutcome}
+    return Counts(
+        passed=numbers[TestOutcome.PASSED],
+        failed=numbers[TestOutcome.FAILED],
+        errors=numbers[TestOutcome.ERROR],
+        skipped=numbers[TestOutcome.SKIPPED],
+        seconds=record.seconds,
+        exit_code=record.exit_code,
+        ended=record.ended,
+    )

@@ -1,0 +1,103 @@
+"""A model's server that plays the parts of a recorded conversation, and counts what it is asked.
+
+The parts are known by their role and by how far the role has come, not by the prompts' words, so that those may be
+mended without a new recording. Each role asks for a model of its own name.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+CONVERSATION = Path(__file__).parent / "conversation.json"
+ROLES = ("analyst", "coder", "tester")
+REVIEW = "Reviewers of the change ask"
+Calls = list[tuple[str, dict[str, Any]]]
+
+
+@dataclass
+class Player:
+    """`before` is called with the number of each request before it is answered."""
+
+    parts: dict[str, dict[str, list[Calls]]]
+    before: Callable[[int], None] = lambda number: None
+    asked: list[str] = field(default_factory=list)
+    """What each request said after its system prompt."""
+    answered: Counter[tuple[str, str, int]] = field(default_factory=Counter)
+    url: str = ""
+
+    @property
+    def whole(self) -> int:
+        """The requests of one run on an issue."""
+        return sum(len(part) for part in self.parts["issue"].values())
+
+    def answer(self, body: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, str, int]]:
+        """The next part of the role that asks, as OpenAI writes it, and its key."""
+        brief = str(body["messages"][1]["content"])
+        self.asked.append(brief)
+        self.before(len(self.asked))
+        about = "review" if REVIEW in brief else "issue"
+        come = sum(message["role"] == "assistant" for message in body["messages"])
+        calls = [
+            {"id": f"c{come}-{at}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+            for at, (name, arguments) in enumerate(self.parts[about][body["model"]][come])
+        ]
+        message = {"role": "assistant", "content": "", "refusal": None, "tool_calls": calls}
+        completion = {
+            "id": "c",
+            "object": "chat.completion",
+            "created": 1,
+            "model": body["model"],
+            "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}],
+            "usage": {"prompt_tokens": 2000, "completion_tokens": 100, "total_tokens": 2100},
+        }
+        return completion, (about, body["model"], come)
+
+
+@contextmanager
+def player() -> Iterator[Player]:
+    """Serves the conversation on a free port."""
+    state = Player(json.loads(CONVERSATION.read_text("utf-8")))
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), _handler(state))
+    httpd.daemon_threads = True
+    state.url = f"http://127.0.0.1:{httpd.server_port}/v1"
+    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield state
+    finally:
+        httpd.shutdown()
+        thread.join()
+        httpd.server_close()
+
+
+def _handler(state: Player) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *args: object) -> None:
+            return
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            completion, key = state.answer(body)
+            data = json.dumps(completion).encode()
+            try:
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+                self.wfile.flush()
+            except OSError:
+                return  # the client was killed meanwhile
+            state.answered[key] += 1
+
+    return Handler

@@ -1,0 +1,63 @@
+"""From a signed webhook to a pull request, and what of it a maintainer sees."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.fakes.github_server import bare
+from tests.journeys.github.town import LABEL, town
+
+CODEOWNERS = "*.py @mary\n/src/ @mary\n"
+
+
+def test_a_labelled_issue_becomes_a_pull_request(tmp_path: Path) -> None:
+    with town(tmp_path) as here:
+        template = "## Why\n\n## How it was tested\n\n- [ ] I read the guide\n"
+        files = {".github/CODEOWNERS": CODEOWNERS, ".github/pull_request_template.md": template}
+        bare.commit(
+            here.repository.path,
+            "main",
+            files | {"CONTRIBUTING.md": "Signed-off-by, please"},
+            "Rules",
+            "ann@example.com",
+        )
+        here.serve()
+        issue = here.issue()
+        here.label(issue)
+        assert here.ended(issue) == "Fixed", here.logs()
+        shown = here.pull(issue)
+        assert shown.pull is not None
+        assert (shown.pull.head, shown.pull.base, shown.pull.draft) == (
+            f"agent-fix/issue-{issue.number}",
+            "main",
+            False,
+        )
+        body = shown.body or ""
+        assert f"Closes #{issue.number}" in body
+        assert "## How it was tested" in body
+        assert "- [ ] I read the guide" in body
+        assert len(body) < 60_000
+        assert [one.login for one in shown.pull.reviewers] == ["mary"]
+        path, commit = here.repository.path, shown.pull.head_sha
+        files_changed = bare.git(path, "diff", "--name-only", "main", commit).split()
+        assert files_changed == ["CHANGELOG.md", "src/hourglass/writing.py", "tests/test_writing.py"]
+        message = bare.git(path, "log", "-1", "--format=%B", commit)
+        assert "Signed-off-by: agent-fix[bot] <" in message
+        note = bare.git(path, "notes", "--ref", "agent-fix", "show", commit)
+        assert json.loads(note.splitlines()[0])["kind"] == "run"
+        (check,) = here.repository.checks
+        assert (check.head_sha, check.conclusion, check.status) == (commit, "success", "completed")
+        here.until(lambda: {label.name for label in issue.labels} == {LABEL, "agent-fix:fixed"}, 5)
+        assert here.asked() == here.model.whole
+        writes = [one for one in here.scene.github.seen if one.method in ("POST", "PATCH", "PUT", "DELETE")]
+        assert not [one for one in writes if one.status >= 400 and one.path != "/graphql"]
+
+
+def test_the_default_branch_may_be_called_otherwise(tmp_path: Path) -> None:
+    with town(tmp_path, default_branch="trunk") as here:
+        here.serve()
+        issue = here.issue()
+        here.label(issue)
+        assert here.ended(issue) == "Fixed", here.logs()
+        assert here.pull(issue).pull.base == "trunk"  # type: ignore[union-attr]

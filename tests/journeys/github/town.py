@@ -1,0 +1,207 @@
+"""The stand-in GitHub with the bundled project, the bot in processes of its own, the model from a recording."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import requests
+
+from tests.fakes.github_server import acts, bare
+from tests.fakes.github_server.stage import Stage, stage
+from tests.fakes.github_server.state import Comment, Issue, Repository
+from tests.journeys.demo import DEMO, ISSUE
+from tests.journeys.github.model import ROLES, Player, player
+
+ROOT = Path(__file__).parent.parent.parent.parent
+SECRET = "it is secret"
+LABEL = "agent:fix"
+PROJECT = DEMO / "project"
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return int(found.getsockname()[1])
+
+
+@dataclass
+class Town:
+    """All of it. `state` is the machine's own folder, which images may be shared of."""
+
+    scene: Stage
+    model: Player
+    folder: Path
+    port: int
+    database: str
+    repository: Repository
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    settings: dict[str, str] = field(default_factory=dict)
+
+    def elsewhere(self, name: str, branch: str = "main") -> Town:
+        """The same with another repository of the same project and people, which the same bot serves."""
+        made = self.scene.world.create_repository(f"octo/{name}", default_branch=branch)
+        made.roles |= self.repository.roles
+        bare.commit(made.path, branch, project_files(), "Begin", "ann@example.com")
+        self.scene.world.install(self.scene.app, made)
+        return replace(self, repository=made)
+
+    def serve(self, *roles: str, port: int | None = None) -> subprocess.Popen[bytes]:
+        """A process of the bot; returns when it listens, or has begun if it does not listen."""
+        chosen = roles or ("listener", "worker", "publisher")
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "PYTHONPATH": str(ROOT),
+            "AGENT_FIX_STATE_DIR": str(self.folder / "state"),
+            "AGENT_FIX_DATABASE_URL": self.database,
+            "AGENT_FIX_GITHUB_API": self.scene.github.api,
+            "AGENT_FIX_GITHUB_APP_ID": str(self.scene.app.id),
+            "AGENT_FIX_GITHUB_APP_KEY": str(self.folder / "app.pem"),
+            "AGENT_FIX_GITHUB_PAUSE": "0",
+            "AGENT_FIX_GITHUB_LONGEST_WAIT": "3",
+            "AGENT_FIX_WEBHOOK_SECRET": SECRET,
+            "AGENT_FIX_PORT": str(port or self.port),
+            "AGENT_FIX_GRACE_MINUTES": "0",
+            "AGENT_FIX_STRATEGY": "self-collaboration",
+            **{f"AGENT_FIX_MODEL_{role.upper()}": role for role in ROLES},
+            "OPENAI_API_KEY": "none",
+            "OPENAI_BASE_URL": self.model.url,
+            **{name: os.environ[name] for name in ("SSL_CERT_FILE", "DOCKER_HOST") if name in os.environ},
+            **setup_environment(),
+            **self.settings,
+        }
+        command = [sys.executable, "-c", "from bot.cli import main; main()", "serve", "--roles", ",".join(chosen)]
+        with (self.folder / f"log-{len(self.processes)}").open("wb") as log:
+            process = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, cwd=self.folder)
+        self.processes.append(process)
+        if "listener" in chosen:
+            self.until(lambda: answers(port or self.port) or process.poll() is not None, 30)
+        assert process.poll() is None, self.logs()
+        return process
+
+    def kill(self, process: subprocess.Popen[bytes]) -> None:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+    def issue(self, *, body: str | None = None, by: str = "rita") -> Issue:
+        """The demonstration's issue, opened by somebody."""
+        title, _, text = ISSUE.read_text("utf-8").strip().partition("\n")
+        person = self.scene.person(by)
+        return acts.open_issue(self.scene.world, self.repository, person, title, text.strip() if body is None else body)
+
+    def label(self, issue: Issue, by: str = "will") -> None:
+        acts.set_label(self.scene.world, self.repository, issue, self.scene.person(by), LABEL)
+
+    def say(self, issue: Issue, body: str, by: str = "will") -> None:
+        acts.comment(self.scene.world, self.repository, issue, self.scene.person(by), body)
+
+    def own_comments(self, issue: Issue) -> list[Comment]:
+        """The bot's comments."""
+        return [one for one in issue.comments if one.author.login == "agent-fix[bot]"]
+
+    def headline(self, issue: Issue) -> str:
+        """How the run ended, in the words of the bot's only comment; empty if it has not, or there is none."""
+        own = self.own_comments(issue)
+        assert len(own) <= 1, [one.body for one in own]
+        said = own[0].body.splitlines()[1].split("**")[1].rstrip(".") if own else ""
+        return "" if said.startswith("At work") else said
+
+    def ended(self, issue: Issue, seconds: float = 240) -> str:
+        """Wait until the comment says how the run ended; gives the headline."""
+        self.until(lambda: self.headline(issue), seconds)
+        return self.headline(issue)
+
+    def pulls(self, issue: Issue) -> list[Issue]:
+        """The pull requests for an issue, oldest first."""
+        mine = re.compile(rf"agent-fix/issue-{issue.number}(-\d+)?")
+        every = [one for one in self.repository.issues.values() if one.pull is not None]
+        return [one for one in every if one.pull and mine.fullmatch(one.pull.head)]
+
+    def pull(self, issue: Issue) -> Issue:
+        """The only one."""
+        (found,) = self.pulls(issue)
+        return found
+
+    def asked(self) -> int:
+        """How often the model was asked so far."""
+        return len(self.model.asked)
+
+    def at_request(self, number: int, act: Callable[[], None]) -> None:
+        """Do something once, when the model is asked for the `number`-th time from now; the answer waits for it."""
+        target, lock = self.asked() + number, threading.Lock()
+
+        def before(now: int) -> None:
+            with lock:
+                if now >= target and self.model.before is before:
+                    self.model.before = lambda _: None
+                    act()
+
+        self.model.before = before
+
+    def read(self, branch: str, path: str) -> str:
+        return bare.git(self.repository.path, "show", f"{branch}:{path}")
+
+    def until(self, true: Callable[[], object], seconds: float = 120) -> None:
+        """Wait for something; fails with the bot's logs."""
+        end = time.monotonic() + seconds
+        while not true():
+            assert time.monotonic() < end, self.logs()
+            time.sleep(0.05)
+
+    def logs(self) -> str:
+        texts = [path.read_text("utf-8", "replace")[-6000:] for path in sorted(self.folder.glob("log-*"))]
+        return "\n-----\n".join(texts)
+
+    def close(self) -> None:
+        for process in self.processes:
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+            process.wait()
+
+
+def answers(port: int) -> bool:
+    try:
+        return requests.get(f"http://127.0.0.1:{port}/health", timeout=1).ok
+    except requests.RequestException:
+        return False
+
+
+def project_files() -> dict[str, bytes]:
+    return {str(path.relative_to(PROJECT)): path.read_bytes() for path in PROJECT.rglob("*") if path.is_file()}
+
+
+def setup_environment() -> dict[str, str]:
+    """What this machine needs for set-ups, if its own environment says so."""
+    return {name: value for name, value in os.environ.items() if name.startswith("AGENT_FIX_") and "STATE" not in name}
+
+
+@contextmanager
+def town(folder: Path, *, default_branch: str = "main", database: str = "", **settings: str) -> Iterator[Town]:
+    """The scene, with nothing of the bot running yet."""
+    port = free_port()
+    hook = f"http://127.0.0.1:{port}/webhook"
+    (folder / "github").mkdir()
+    with (
+        stage(
+            folder / "github", default_branch=default_branch, hook=hook, secret=SECRET, files=project_files()
+        ) as scene,
+        player() as model,
+    ):
+        key = folder / "app.pem"
+        key.write_text(scene.app.private_key)
+        made = Town(scene, model, folder, port, database or f"sqlite:///{folder / 'service.sqlite'}", scene.repository)
+        made.settings |= {f"AGENT_FIX_{name.upper()}": value for name, value in settings.items()}
+        try:
+            yield made
+        finally:
+            made.close()
