@@ -38,7 +38,7 @@ def test_a_found_recipe_is_proved(sandbox: DockerSandbox, settings: SandboxSetti
     assert proof.failures == ()
 
 
-def test_what_a_log_shows_to_be_missing_is_added(sandbox: DockerSandbox, settings: SandboxSettings) -> None:
+def test_what_a_log_shows_to_be_missing_is_added(sandbox: DockerSandbox) -> None:
     lacking = recipe()
     broken = replace(lacking, setup=("echo 'no such thing' && exit 3",), sources={"setup": "a broken one"})
     told: list[str] = []
@@ -52,14 +52,14 @@ def test_what_a_log_shows_to_be_missing_is_added(sandbox: DockerSandbox, setting
     assert told == ["set-up by a broken one", *again, *again]
 
 
-def test_without_a_sound_recipe_the_best_one_is_taken(sandbox: DockerSandbox, settings: SandboxSettings) -> None:
+def test_without_a_sound_recipe_the_best_one_is_taken(sandbox: DockerSandbox) -> None:
     project = LACKING.but(**{"tests/test_more.py": "import module_of_nobody\n"})
     command = "python -m pytest --continue-on-collection-errors"
     proof = prove(sandbox, project, [recipe(test_command=command)], seconds=60)
     assert proof.report.having(TestOutcome.PASSED) == {"tests/test_add.py::test_there"}
 
 
-def test_failures_tell_what_was_tried(sandbox: DockerSandbox, settings: SandboxSettings) -> None:
+def test_failures_tell_what_was_tried(sandbox: DockerSandbox) -> None:
     with pytest.raises(TestsUnrunnable, match=r"no test suite was found.*agent-fix\.yml"):
         prove(sandbox, Files({"README": ""}), [])
     broken = recipe(setup=("echo 'error: quota of wombats exceeded' >&2; exit 7",))

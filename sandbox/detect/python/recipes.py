@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from dataclasses import replace
@@ -40,7 +41,7 @@ def detect(files: Files, folder: str, base_image: str) -> list[Recipe]:
     if found is None:
         return []
     ways: list[tuple[str, list[str]]] = []
-    if files.has(below(folder, "uv.lock")) and table(found.project.pyproject, "project"):
+    if _locked_for_uv(found):
         ways.append(("uv.lock", _locked_by_uv(found)))
     if files.has(below(folder, "poetry.lock")):
         ways.append(("poetry.lock", _locked_by_poetry(found)))
@@ -48,6 +49,18 @@ def detect(files: Files, folder: str, base_image: str) -> list[Recipe]:
     ways.append(("the project alone, with the test tools that its tests use", _bare(found)))
     recipes = [_recipe(found, base_image, install, source) for source, install in ways]
     return [*_django(found, recipes[-2]), *recipes, *_unittest(found, recipes[-2])]
+
+
+def _locked_for_uv(found: Evidence) -> bool:
+    """Whether a lock file of uv is for this project: in its own folder, or in that of the workspace around it."""
+    uv = table(found.project.pyproject, "tool", "uv")
+    if not table(found.project.pyproject, "project") and "workspace" not in uv:
+        return False
+    here = found.folder
+    while here != "." and not found.files.has(below(here, "uv.lock")):
+        here = posixpath.dirname(here) or "."
+    around = table(found.files.toml(below(here, "pyproject.toml")), "tool", "uv", "workspace")
+    return found.files.has(below(here, "uv.lock")) and (here == found.folder or bool(around))
 
 
 def _django(found: Evidence, recipe: Recipe) -> list[Recipe]:

@@ -88,6 +88,25 @@ def test_a_lock_file_of_uv_comes_before_open_ranges() -> None:
     assert installed(found[1]) == "-e . --group dev"
 
 
+def test_a_member_of_a_workspace_is_locked_by_the_lock_file_above_it() -> None:
+    files = {
+        "pyproject.toml": '[tool.uv.workspace]\nmembers = ["packages/*"]\n',
+        "uv.lock": "version = 1\n",
+        "packages/a/pyproject.toml": PROJECT,
+        "packages/a/tests/test_a.py": TEST["tests/test_a.py"],
+    }
+    member = candidates(Files(files), target_paths=["packages/a/a.py"])[0]
+    assert (member.workdir, "uv sync" in member.setup[-2], "--all-packages" in member.setup[-2]) == (
+        "packages/a",
+        True,
+        False,
+    )
+    whole = candidates(Files(files))[0]
+    assert (whole.workdir, "--all-packages" in whole.setup[-2]) == (".", True)
+    alone = {**files, "pyproject.toml": ""}
+    assert "uv sync" not in " ".join(candidates(Files(alone), target_paths=["packages/a/a.py"])[0].setup)
+
+
 def test_poetry_by_its_lock_and_then_by_its_ranges() -> None:
     poetry = (
         '[tool.poetry]\nname = "thing"\nversion = "1"\n[tool.poetry.dependencies]\npython = "^3.8"\n'
