@@ -43,6 +43,7 @@ FLOORS = [
         "bot.publish.python_tests",
         "bot.publish.sanitize",
         "bot.publish.segments",
+        "bot.publish.rendered",
         "bot.publish.hidden_text",
         "bot.publish.moves",
     },
@@ -72,6 +73,8 @@ ONLY_IN = {
     "tree_sitter": "repo_tools/",
     "genai_prices": "bot/llm/",
     "junitparser": "sandbox/",
+    "markdown_it": "bot/publish/segments.py",
+    "cmarkgfm": "bot/publish/rendered.py",
 }
 
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from bot.publish.rendered import Page
 from bot.publish.sanitize import INVISIBLE, NEWLINES, clip, code, line, visible
 from bot.publish.segments import Kind, split
 
@@ -26,7 +27,7 @@ COMMENTS = tuple(
     for opening, closing in (("<!--", "-->"), (r"<\?", "?>"), (r"<!\[CDATA\[", "]]>"), ("<![A-Za-z]", ">"))
 )
 """What opens a comment of HTML, or what GitHub takes for one, and what ends it."""
-BLOCK_COMMENT = re.compile(r"^ {0,3}\Z", re.MULTILINE)
+BLOCK_COMMENT = re.compile(r"^[ >\-*+\d.)\t]*\Z", re.MULTILINE)
 ATTRIBUTE = r"\s+[A-Za-z_:@][\w.:-]*(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'=<>`]+))?"
 TAG = re.compile(rf"<(?P<name>[A-Za-z][A-Za-z0-9-]*)(?P<attributes>(?:{ATTRIBUTE})+)(?P<end>\s*/?)>")
 ONE_ATTRIBUTE = re.compile(r"(?P<name>[A-Za-z_:@][\w.:-]*)(?:\s*=\s*(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"'=<>`]+))?")
@@ -70,6 +71,8 @@ def clean(text: str) -> Cleaned:
     removed: list[Removed] = []
     text = _without_invisible(NEWLINES.sub("\n", text), removed)
     text = _outside_code(text, (_comments,), removed)  # first, since what is code depends on them
+    if _hides_something(text):
+        text = _comments(text, removed)
     text = _outside_code(text, (_elements, _definitions, _attributes, _images_and_titles), removed)
     return Cleaned(text, tuple(Removed(one.kind, clip(line(one.excerpt), EXCERPT)) for one in removed))
 
@@ -142,6 +145,14 @@ def _without_comments(text: str, opening: re.Pattern[str], closing: str, removed
         removed.append(Removed("HTML comment", text[start:end].removeprefix("<!--").removesuffix("-->")))
         done = end
     return "".join([*kept, text[done:]])
+
+
+def _hides_something(text: str) -> bool:
+    """Whether GitHub's parser sees a comment where none was found: rather code without it than it unseen."""
+    try:
+        return Page(text).hidden != ""
+    except AssertionError:
+        return True
 
 
 def _elements(text: str, removed: list[Removed]) -> str:

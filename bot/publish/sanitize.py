@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Collection
 from urllib.parse import urlsplit
 
-from markdown_it.token import Token
-
-from bot.publish.segments import Kind, blocks, parse, split
+from bot.publish.rendered import Page
+from bot.publish.segments import Kind, blocks, split
 
 HOSTS = frozenset({"github.com"})
 """Where links may lead unless the caller knows of more."""
@@ -24,7 +23,13 @@ INVISIBLE = re.compile(
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U000e0000-\U000e0fff]"
 )
 """Controls, bidirectional marks, zero-width characters, fillers and the tag block: what a reader cannot see."""
+BLANK = re.compile(r"^[ \t]+$", re.MULTILINE)
+"""Parsers do not agree on whether spaces in an empty line keep a list open."""
 SURROGATE = re.compile("[\ud800-\udfff]")
+
+TAGS = "p ul ol li input blockquote pre code em strong del a table thead tbody tr th td hr br"
+HARMLESS_TAGS = frozenset(TAGS.split())
+"""What Markdown itself makes; no headings, which are the bot's own, and no images."""
 
 MENTION = re.compile(r"@(?=[A-Za-z0-9])")
 KEYWORD = r"\b(?:clos(?:e|es|ed)|fix(?:es|ed)?|resolv(?:e|es|ed))\b"
@@ -34,6 +39,7 @@ TRACKED = re.compile(r"/(?:issues|pull|discussions|commit)/\w", re.IGNORECASE)
 URL = re.compile(
     r"(?P<scheme>(?:https?|ftp):)(?=//)(?P<rest>[^\s<>)\]]*)|(?<![A-Za-z0-9])(?P<www>www)(?=\.)", re.IGNORECASE
 )
+ADDRESS = re.compile(r"(?:https?|ftp)://[^\s<>)\]\0]*", re.IGNORECASE)
 TAG = re.compile(r"(?<!\\)((?:\\\\)*)<(?=[A-Za-z/!?])")
 AUTOLINK = re.compile(r"<(https?://[^<>\s]*)>", re.IGNORECASE)
 ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|nbsp|#39);)(?=#?\w+;)")
@@ -48,7 +54,7 @@ HEADING = re.compile(r"^(?P<before>[ >\-*+\d.)\t]*?)#{1,6}(?:[ \t]+(?P<title>.*?
 
 def markdown(text: str, hosts: Collection[str] = HOSTS) -> str:
     """`text` as Markdown that is shown and does nothing else. Headings become bold lines; fences are closed."""
-    plain = visible(text)
+    plain = BLANK.sub("", visible(text))
     quiet = "".join(
         segment.source if segment.kind is not Kind.TEXT else _quiet(segment.source, hosts)
         for segment in split(_without_headings(plain))
@@ -175,26 +181,16 @@ def _with_fences_closed(text: str) -> str:
 
 def _is_live(text: str, hosts: Collection[str]) -> bool:
     """Whether GitHub would act on anything in `text`, or `text` would swallow what follows it."""
-    end = "The end."
-    tokens = parse(f"{text}\n\n{end}")
-    if [token.level for token in tokens if token.type == "inline" and token.content == end][-1:] != [1]:
+    try:
+        page = Page(f"{text}\n\nThe end.")
+    except AssertionError:
         return True
-    return any(
-        token.type in ("html_block", "heading_open")
-        or any(_acts(child, hosts) for child in token.children or ())
-        or (token.type == "inline" and _says_something(token))
-        for token in tokens
+    shown = page.text
+    return (
+        page.hidden != ""
+        or page.inside != ("p",)
+        or not shown.rstrip("\n\0").endswith("The end.")
+        or not page.tags <= HARMLESS_TAGS
+        or not all(_leads_to(link, hosts) for link in [*page.links, *(url[0] for url in ADDRESS.finditer(shown))])
+        or any(pattern.search(shown) for pattern in (MENTION, CLOSING, FOREIGN))
     )
-
-
-def _acts(token: Token, hosts: Collection[str]) -> bool:
-    if token.type == "link_open":
-        return not _leads_to(str(token.attrs.get("href", "")), hosts)
-    if token.type == "text" and (urls := list(URL.finditer(token.content))):
-        return any(found["www"] or not _leads_to(found[0], hosts) for found in urls)
-    return token.type in ("html_inline", "image")
-
-
-def _says_something(inline: Token) -> bool:
-    shown = "".join("\x00" if child.type == "code_inline" else child.content for child in inline.children or ())
-    return any(pattern.search(shown) for pattern in (MENTION, CLOSING, FOREIGN))

@@ -29,13 +29,8 @@ class Segment:
     source: str
 
 
-def parse(text: str) -> list[Token]:
-    """The tokens of GitHub's dialect, as far as code, headings and tables go."""
-    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text)
-
-
 def blocks(text: str) -> list[Token]:
-    """The same without what is inside of paragraphs, which takes most of the time."""
+    """The block tokens of GitHub's dialect; what is inside of paragraphs is not parsed."""
     parser = MarkdownIt("commonmark").enable("table")
     parser.core.ruler.disable("inline")
     return parser.parse(text)
@@ -51,6 +46,8 @@ def split(text: str) -> list[Segment]:
     for number, token in enumerate(blocks(text)):
         if token.map is None or token.type not in ("fence", "inline", "table_open"):
             continue
+        if token.type == "fence" and not _is_certain(token, lines):
+            continue
         kind = Kind.BLOCK if token.type == "fence" else Kind.SPAN
         first, last = token.map
         for line in range(first, min(last, len(lines))):
@@ -59,6 +56,16 @@ def split(text: str) -> list[Segment]:
             elif owner[line][1] < 0:
                 owner[line] = (kind, number)
     return list(_merged(_grouped(lines, owner)))
+
+
+def _is_certain(fence: Token, lines: list[str]) -> bool:
+    """Whether any parser would see this fence: it stands by itself, or is indented in a list and closed there."""
+    if fence.level == 0 or fence.map is None:
+        return True
+    first, last = fence.map
+    ends = re.compile(rf" *{re.escape(fence.markup)}")
+    inside = lines[first:last]
+    return len(inside) > 1 and all(ends.match(line) for line in (inside[0], inside[-1]))
 
 
 def _grouped(lines: list[str], owner: list[tuple[Kind, int]]) -> Iterator[Segment]:

@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.publish.hidden_text import EXCERPT, clean, told
@@ -88,6 +88,8 @@ MARKS = ["[x]:", "# (y)", "![", "](", ")", '"', "`", "```", "\n", "\n\n", "    "
 
 @settings(max_examples=200, deadline=None)
 @given(text=st.lists(st.sampled_from(TAGS + MARKS), max_size=25).map("".join))
+@example(text="\n>  <!-- never closed\n>  word")
+@example(text="a\n     b <!-- |-|-|\n|  ~~\n   ``` c --> ** ```\n  ```\n")
 def test_no_comment_is_left_in_any_text(text: str) -> None:
     page = rendering.read(clean(text).text)
     assert page.comments == []

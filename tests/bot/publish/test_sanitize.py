@@ -32,6 +32,9 @@ texts = st.lists(st.sampled_from([*PARTS, "\n", "\n\n", "\n    ", "\t", " ", ""]
 @example(text="| a ` | b ` @octocat |\n|-|-|\n| `@octocat` | c |")
 @example(text="<a title='`'>` @octocat")
 @example(text="~~~ a | b |\n|-|-|\n fixes")
+@example(text="1.\n    \n   ```\n- a")
+@example(text="-  # a |\n|-|-|\n   ~~~ b")
+@example(text=">  _ *\n     > ~~~ https://github.com/o/r/pull/6")
 @example(text="- \n    \n    @octocat\n| 1.")
 @example(text="` ``` ``` ``` @octocat ```")
 @example(text="@octocathttps://github.com/o/r/issues/5 _www.evil.test")
@@ -103,6 +106,7 @@ def test_closing_words_close_nothing(word: str, reference: str, form: str) -> No
         "Plain words, 3 < 4 && 5 > 2, a_b_c and *emphasis*.",
         "Use `@pytest.fixture`, ``a`b`` and `Fixes #3`.",
         "```python\n@app.route('/')\ndef f(a: List[int]) -> None: ...  # Fixes #3 <b> http://x.test\n```",
+        "1. Do this:\n\n   ```py\n   @decorated\n   ```\n2. Done.",
         "- one\n- two\n  1. three\n\n> quoted",
         "See #7, [the page](https://github.com/o/r/wiki) and [a file](../docs/use.md#top).",
         "| a | b |\n| - | - |\n| 1 | 2 |",
