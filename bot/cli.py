@@ -129,13 +129,14 @@ def transcript(
 def replay(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="The transcript.")],
     repo: Annotated[Path, typer.Option(help="A checkout that holds the transcript's base commit.")] = Path(),
+    loose: Annotated[bool, typer.Option("--loose", help="Let prompts differ, as in a newer version.")] = False,
     json: Json = False,
 ) -> None:
     """Perform a transcript again without a model: the same patch, byte for byte, or the step that differs."""
     from bot.replaying import replayed
     from bot.settings import load_settings
 
-    _report(replayed(file, repo, load_settings(), lambda order: _watching(order, json)), json)
+    _report(replayed(file, repo, load_settings(), lambda order: _watching(order, json), strict=not loose), json)
 
 
 @app.command()

@@ -26,8 +26,8 @@ class Watching(Protocol):
         """A watcher of records, for the time of a run."""
 
 
-def replayed(file: Path, repo: Path, settings: Settings, watching: Watching) -> Ended:
-    """Perform `file` again on `repo`; nothing is published.
+def replayed(file: Path, repo: Path, settings: Settings, watching: Watching, *, strict: bool = True) -> Ended:
+    """Perform `file` again on `repo`; nothing is published. `strict` wants the prompts to be the same, too.
 
     Raises `Diverged` that names the step or the files that differ, `BadInput` if the transcript has no end.
     """
@@ -43,6 +43,7 @@ def replayed(file: Path, repo: Path, settings: Settings, watching: Watching) -> 
         models=began.models,
         started=datetime.now(UTC),
         recording=file.resolve(),
+        strict=strict,
         publish=False,
     )
     with tempfile.TemporaryDirectory(prefix="agent-fix-replay-") as state:

@@ -94,7 +94,7 @@ def server(settings: Settings) -> Server:
 def model(settings: Settings, order: Order, cancel: threading.Event) -> Model:
     """The model that plays the roles of `order`: a recording if it names one."""
     if order.recording is not None:
-        return Recorded.of_transcript(order.recording, Compare.STRICT if not order.publish else Compare.CALLS)
+        return Recorded.of_transcript(order.recording, Compare.STRICT if order.strict else Compare.CALLS)
     chat = OpenAIChat(server(settings), lambda role: order.models.get(role, settings.model), cancel)
     return TextTools(chat, lambda tools: render("text_tools", {"tools": tools})) if settings.tools == "text" else chat
 

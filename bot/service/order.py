@@ -32,6 +32,8 @@ class Order(BaseModel):
     """What the pull request says besides, each a sentence."""
     closes: bool = True
     """Whether merging the pull request can close the issue: it goes to the default branch of the issue's repository."""
+    strict: bool = False
+    """Whether prompts must be as they were when the recording was made, not only the tools that it calls."""
     publish: bool = True
     """False in a replay: the change is compared, not published."""
 

@@ -47,6 +47,10 @@ def story(order: Order, delivery: Delivery, best: Attempt, meter: Meter, transcr
     doubts = [*(plan.doubts if plan else ()), *(change.doubts if change else ())]
     if review is not None and review.verdict == "failed":
         doubts += review.problems
+    reproduction = delivery.board.last("reproduction")
+    changed = (review.changed_tests if review else "") or (getattr(reproduction, "changed_tests", "") or "")
+    if changed:
+        doubts.append(f"An existing test was changed: {changed}")
     if best.challenge is not None:
         doubts += [*best.challenge.doubts, *([best.challenge.counterexample] if best.refuted else [])]
         doubts += [f"A reader finds that the issue does not need this: {part}" for part in best.challenge.unneeded]

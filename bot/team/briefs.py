@@ -97,12 +97,24 @@ def code(value: Plan | None, tree: Tree) -> str:
         first = int(match["first"]) if match else 1
         last = int(match["last"] or first) if match else first + 199
         if tree.exists(path):
+            first, last = moved(tree, path, first), moved(tree, path, last)
             wanted.setdefault(path, []).append((max(1, first - AROUND), last + AROUND))
     parts = []
     for path, spans in wanted.items():
         for first, last in merged(spans):
             parts.append(edits.read_lines(tree, path, first, last))
     return block("the code that the plan names", trim.middle("\n\n".join(parts), CODE_LIMIT)) if parts else ""
+
+
+def moved(tree: Tree, path: str, line: int) -> int:
+    """Where a line of the unchanged file, counted from 1, stands in the file as it is now."""
+    if path not in tree.patch.files or path not in tree.base.entries():
+        return line
+    old, new = tree.base.read(path).splitlines(), tree.read(path).splitlines()
+    for _, first, end, now, now_end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if first < line <= end:
+            return min(now + line - first, now_end)
+    return line + len(new) - len(old)
 
 
 def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -132,21 +144,28 @@ def diff(tree: Tree, limit: int = DIFF_LIMIT) -> str:
 
 
 def history(board: Board, role: Role) -> str:
-    """What happened in the rounds before, for the next try."""
+    """What happened in the rounds before; the diff of the last one only, and only for who is not shown it anyway."""
+    entries = board.all("verification")
     parts = []
-    for entry in board.all("verification"):
+    for entry in entries:
         said = [f"Round {entry.round}, as executed: {entry.value}"]
-        review: Any = next((e.value for e in board.all("review") if e.round == entry.round), None)
-        challenge = next((e.value for e in board.all("challenge") if e.round == entry.round), None)
+        change = _of_round(board, "change", entry.round)
+        if change is not None:
+            summary, _, made = str(change).partition("\n")
+            whole = entry is entries[-1] and "diff" not in role.reads
+            said.append(f"What the coder had done: {summary}" + (f"\n{made}" if whole else ""))
+        challenge, review = _of_round(board, "challenge", entry.round), _of_round(board, "review", entry.round)
         if challenge is not None and challenge.verdict == "refuted":
             said.append(f"A reader refuted it: {challenge.counterexample}")
-        if isinstance(review, Review) and review.problems:
-            said += ["The tester's problems:", *(f"- {problem}" for problem in review.problems)]
-        change = next((e.value for e in board.all("change") if e.round == entry.round), None)
-        if change is not None:
-            said.append(f"What the coder had done: {change}")
+        if isinstance(review, Review):
+            said.append(f"The tester: {review.verdict}. {review.functionality}")
+            said += [f"- {problem}" for problem in review.problems]
         parts.append("\n".join(said))
     if not parts:
         return ""
     label = "the rounds so far; the files are as the last round left them"
     return block(label if role.name != "analyst" else "earlier rounds, made with another plan", "\n\n".join(parts))
+
+
+def _of_round(board: Board, slot: str, number: int) -> Any:
+    return next((entry.value for entry in reversed(board.all(slot)) if entry.round == number), None)

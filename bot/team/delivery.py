@@ -33,8 +33,12 @@ class Attempt:
     @property
     def sound(self) -> bool:
         """Whether it is ready, and the tester, if asked, agrees. A tester's word alone never makes it sound."""
-        agreed = (self.review is None or self.review.verdict == "passed") and not self.refuted
-        return self.verdict.level is Level.READY and agreed
+        return self.verdict.level is Level.READY and self.agreed
+
+    @property
+    def agreed(self) -> bool:
+        """Whether no tester and no reader speaks against it."""
+        return (self.review is None or self.review.verdict == "passed") and not self.refuted
 
     @property
     def refuted(self) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.publish.gate import Policy, objections
-from bot.publish.verdict import BAD, Baseline, Verdict, judge
+from bot.publish.verdict import BAD, Baseline, Level, Verdict, judge
 from bot.task import Task
 from bot.team.steps import Check, Step
 from repo_tools.test_files import is_test
@@ -63,6 +63,15 @@ def prove(
         objections=objections(tree, files, work.policy),
     )
     return verdict, after
+
+
+def for_a_person(work: Assignment, tree: Tree, verdict: Verdict) -> bool:
+    """Whether nothing but what a person has to look at, such as a changed test, keeps a state from being ready.
+
+    Another round could not mend that: it is shown as it is.
+    """
+    soft = {one.text for one in objections(tree, test_files(tree), work.policy) if not one.blocks}
+    return verdict.level is Level.DRAFT and set(verdict.reasons) <= soft
 
 
 def alone(tree: Tree, known: dict[str, TestReport]) -> Generator[Step, Any, TestReport]:

@@ -69,6 +69,10 @@ class Reproduction(Submission):
 
     decision: Literal["reproduced", "no_change_needed", "cannot_reproduce"]
     reason: str = Field(min_length=10, description="how the tests fail now and why that is what the issue is about")
+    changed_tests: str = Field(
+        default="",
+        description="only if you changed an existing test: which one, and the words of the issue that ask for it",
+    )
     doubts: list[str] = Field(default=[], max_length=5)
 
 
@@ -119,6 +123,10 @@ class Review(Submission):
     maintainability: str = Field(default="")
     edge_cases: list[str] = Field(default=[], max_length=10)
     problems: list[str] = Field(default=[], max_length=8, description="each one actionable for the coder")
+    changed_tests: str = Field(
+        default="",
+        description="only if you changed an existing test: which one, and the words of the issue that ask for it",
+    )
     fails_without: str = Field(
         min_length=3, description="how the new tests fail without the change, and why that is right"
     )

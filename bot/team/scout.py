@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -21,7 +22,13 @@ REGION_LINES = 100
 WORTH = 0.4
 """Of the best hit's score: what is below is not worth its tokens."""
 MAP_TOKENS = 700
-TEST_LINES = 110
+TEST_LINES = 150
+"""Lines of existing tests that are shown."""
+HEAD_LINES = 18
+LONGEST_TEST = 80
+NAMES = 8
+"""Of the likeliest definitions, those whose tests are looked for."""
+WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -73,14 +80,34 @@ def spans(hits: Iterable[Hit]) -> list[tuple[str, int, int]]:
 
 
 def _examples(view: View, ranking: Ranking) -> str:
-    """The beginning and the end of the likeliest test file: what it imports, and its style."""
+    """Of the likeliest test files the imports, and those tests that name what the issue is likely about."""
+    names = {hit.symbol.rpartition(".")[2] for hit in ranking.regions[:NAMES]}
     tests = [found.path for found in ranking.apart.get(FileKind.TEST, ()) if is_test(found.path)]
     parts, room = [], TEST_LINES
-    for path in tests[:2]:
-        lines = view.read(path).count(b"\n") + 1
-        cuts = [(1, lines)] if lines <= room else [(1, min(25, room // 3)), (max(26, lines - room // 3), lines)]
-        parts += [edits.read_lines(view.tree, path, first, last) for first, last in cuts]
-        room -= sum(last - first + 1 for first, last in cuts)
-        if room < 30:
+    for path in tests[:3]:
+        chosen = _near(view, path, names, room)
+        parts += [edits.read_lines(view.tree, path, first, last) for first, last in chosen]
+        room -= sum(last - first + 1 for first, last in chosen)
+        if room < HEAD_LINES:
             break
     return "\n[…]\n".join(parts)
+
+
+def _near(view: View, path: str, names: set[str], room: int) -> list[tuple[int, int]]:
+    """Lines of a test file: its beginning, and the tests that use most of `names`; all of it, if it is short."""
+    lines = view.read(path).decode("utf-8", "replace").splitlines()
+    if len(lines) <= min(room, 70):
+        return [(1, len(lines))]
+    scored = []
+    for one in view.outline(path):
+        body = set(WORD.findall("\n".join(lines[one.first_line - 1 : one.last_line])))
+        length = one.last_line - one.first_line + 1
+        if one.kind in ("function", "method") and length <= LONGEST_TEST:
+            scored.append((-len(body & names), length, one.first_line, one.last_line))
+    chosen = [(1, min(HEAD_LINES, len(lines)))]
+    room -= HEAD_LINES
+    for missing, length, first, last in sorted(scored):
+        if missing and length <= room and first > HEAD_LINES:
+            chosen.append((first, last))
+            room -= length
+    return sorted(chosen)

@@ -14,7 +14,7 @@ from bot.publish.verdict import Level
 from bot.team.board import Board
 from bot.team.briefs import brief, diff
 from bot.team.delivery import Attempt, Delivery, best_of, keeping, told
-from bot.team.evidence import Assignment, prove, test_files
+from bot.team.evidence import Assignment, for_a_person, prove, test_files
 from bot.team.roles import ANALYST, CODER, TESTER, Change, Plan, Review, Role
 from bot.team.steps import Answer, Ask, Note, Step
 from repo_tools.tree import Tree
@@ -73,7 +73,7 @@ def _rounds(session: Session, attempts: list[Attempt], rounds: int) -> Generator
             continue
         attempt = yield from _judged(session, tree, number, change)
         attempts.append(attempt)
-        if attempt.sound:
+        if attempt.sound or (attempt.agreed and for_a_person(work, attempt.tree, attempt.verdict)):
             break
         if attempt.tree.patch == before.patch:
             ended = "stuck"
@@ -102,7 +102,8 @@ def _judged(session: Session, tree: Tree, number: int, change: Change | None) ->
     attempt: Attempt | None = None
     if test_files(tree) or "tester" not in session.roles:
         attempt = yield from _proved(session, tree, number, change, session.board.last("review"))
-        if attempt.verdict.level is Level.READY or "tester" not in session.roles:
+        proved = attempt.verdict.level is Level.READY or for_a_person(session.work, tree, attempt.verdict)
+        if proved or "tester" not in session.roles:
             attempt = replace(attempt, review=None)
             yield from session.put("verification", told(attempt.verdict, attempt.after), number)
             return attempt

@@ -16,7 +16,7 @@ from bot.team import examples
 from bot.team.board import Board
 from bot.team.briefs import brief, diff
 from bot.team.delivery import Attempt, Delivery, best_of, keeping, told
-from bot.team.evidence import Assignment, prove, test_files
+from bot.team.evidence import Assignment, for_a_person, prove, test_files
 from bot.team.mutants import mutants
 from bot.team.roles import ANALYST, CHALLENGER, FIXER, REPRODUCER, Challenge, Change, Plan, Reproduction, Role
 from bot.team.steps import Answer, Ask, Check, Execute, Note, Step
@@ -70,7 +70,8 @@ def _solve(session: Session) -> Generator[Step, Any, Delivery]:
             yield from _replan(session, number)
         before = tree
         tree = yield from _attempt(session, tree, number)
-        if session.attempts[-1].sound:
+        last = session.attempts[-1]
+        if last.sound or (last.agreed and for_a_person(session.work, last.tree, last.verdict)):
             break
         if tree.patch == before.patch:
             ended = "stuck"
@@ -113,7 +114,7 @@ def _attempt(session: Session, tree: Tree, number: int) -> Generator[Step, Any, 
     attempt = Attempt(number, tree, verdict, after, change)
     session.attempts.append(attempt)
     yield from session.put("verification", told(verdict, after), number)
-    if verdict.level is Level.READY:
+    if verdict.level is Level.READY or for_a_person(session.work, tree, verdict):
         answer = yield from session.ask(CHALLENGER, tree)
         challenge = answer.submitted if isinstance(answer.submitted, Challenge) else None
         yield from session.put("challenge", challenge, number)
