@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
+from bot.bench.cli import app as bench_app
 from bot.commands import repository, service, setup
 from bot.errors import AgentFixError, BadInput
 from bot.task import Outcome, Task
@@ -28,6 +29,7 @@ app = typer.Typer(
 
 for commands in (repository, service, setup):
     app.add_typer(commands.app)
+app.add_typer(bench_app)
 
 STDERR = Console(stderr=True)
 
