@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,7 +28,6 @@ from bot.team.designs import code_of
 from bot.team.evidence import Assignment, test_files
 from bot.team.loop import perform
 from bot.team.scout import scout
-from bot.team.steps import Strategy
 from bot.team.strategies import STRATEGIES
 from bot.transcript import Transcript, read
 from repo_tools.index import Index
@@ -127,10 +126,7 @@ def attempt(task: FunctionTask, suite: str, strategy: str, sample: int, lab: Lab
 
 
 def _effects(lab: Laboratory, model: Model, transcript: Transcript, meter: Meter) -> RunEffects:
-    def together(parts: Mapping[str, Callable[[], Strategy[Any]]]) -> list[Any]:
-        return [perform(make(), effects) for make in parts.values()]
-
-    effects = RunEffects(
+    return RunEffects(
         steps=directly,
         model=model,
         sandbox=lab.sandbox,
@@ -141,9 +137,7 @@ def _effects(lab: Laboratory, model: Model, transcript: Transcript, meter: Meter
         request_tokens=lab.request_tokens,
         seconds=Seconds(tests=120.0, command=60.0),
         cancel=threading.Event(),
-        together=together,
     )
-    return effects
 
 
 def directly(name: str, work: Callable[[], T]) -> T:  # noqa: ARG001 - `bot.service.effects.Steps` without storage

@@ -13,6 +13,7 @@ from bot.llm.budget import Meter, Metered, estimate_tokens
 from bot.llm.port import Completion, Model, Request, ToolCall
 from bot.records import Asked, CommandRun, Posted, Tested, ToolUsed
 from bot.team.agent import opening
+from bot.team.loop import perform
 from bot.team.steps import Ask, Note, Strategy
 from bot.transcript import Transcript
 from repo_tools.index import Index
@@ -59,7 +60,6 @@ class RunEffects:
         request_tokens: Callable[[str], int],
         seconds: Seconds,
         cancel: threading.Event,
-        together: Callable[[Mapping[str, Callable[[], Strategy[Any]]]], list[Any]] | None = None,
     ) -> None:
         self._steps = steps
         self._model = Metered(model, meter, request_tokens=request_tokens)
@@ -70,7 +70,6 @@ class RunEffects:
         self._index = index
         self._seconds = seconds
         self._cancel = cancel
-        self._together = together
 
     def complete(self, request: Request) -> Completion:
         """One paid completion. Raises `OverBudget`, `TimedOut`, `ModelFailed`."""
@@ -119,10 +118,8 @@ class RunEffects:
         self._transcript.add(Posted(slot=note.slot, round=note.round, value=value))
 
     def together(self, parts: Mapping[str, Callable[[], Strategy[Any]]]) -> list[Any]:
-        """Carry out strategies side by side."""
-        if self._together is None:
-            raise NotImplementedError("this run has nobody to carry out strategies side by side")
-        return self._together(parts)
+        """Carry out strategies beside each other: one after the other, since none can tell the difference."""
+        return [perform(make(), self) for make in parts.values()]
 
     def _left(self, wanted: float) -> float:
         """Seconds that a sandbox run may take: no longer than the run itself has left."""
