@@ -77,7 +77,7 @@ def sandbox_settings(settings: Settings, run: str, repository: str) -> SandboxSe
         runtime=settings.runtime,
         ca_bundle=settings.ca_bundle,
         setup_env=settings.setup_env,
-        cache=hashlib.sha256(repository.encode()).hexdigest()[:16],
+        repository=hashlib.sha256(repository.encode()).hexdigest()[:16],
         setup_seconds=settings.setup_seconds,
         memory=settings.memory,
         cpus=settings.cpus,

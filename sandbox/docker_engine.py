@@ -75,7 +75,7 @@ class DockerSandbox:
         if self._stop.is_set():
             raise SandboxStopped("the run was told to stop")
         with engine_errors():
-            changes = difference(self._images.tree(environment.id), snapshot.entries())
+            changes = difference(self._images.kept(environment.id).tree, snapshot.entries())
             new = container(self._client, self._settings, environment.id, seconds=seconds, rights=Rights())
             with inputs(environment.recipe, snapshot, changes, command, asked) as archive, new as target:
                 put(target, archive)

@@ -1,7 +1,8 @@
 """Environment images: named by what they are made from, built once, and the longest unused removed first.
 
 Three layers: the base image; the ground (user, folders, Debian packages), shared by all projects that need the same;
-the project at the tree of its first run, set up. Later trees are put into each container as a difference.
+the project at the tree of its first run, set up. Later trees are put into each container as a difference, until that
+grows too large.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +28,7 @@ from sandbox.errors import SandboxStopped, SandboxUnavailable
 from sandbox.port import Environment, Recipe, Snapshot
 from sandbox.settings import SandboxSettings
 from sandbox.setups import digest, failed, ground_key, project_key
-from sandbox.trees import Entries, entries_from_json, entries_to_json
+from sandbox.trees import Entries, difference, entries_from_json, entries_to_json
 
 if TYPE_CHECKING:
     from docker.models.containers import Container
@@ -41,6 +44,14 @@ CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETGID", "SETUID")
 """What `apt-get` needs as root: it hands files to others and drops to a user of its own for downloads."""
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What an image of a project keeps of its making."""
+
+    tree: Entries
+    log: str
+
+
 class Images:
     """The images of one engine, as one run sees them."""
 
@@ -48,26 +59,32 @@ class Images:
         self._client = client
         self._settings = settings
         self._stop = stop
-        self._trees: dict[str, Entries] = {}
+        self._kept: dict[str, Kept] = {}
 
     def prepare(self, recipe: Recipe, snapshot: Snapshot) -> Environment:
         """Find or build the project's image. Raises `SetupFailed`, `SandboxUnavailable`, `SandboxStopped`."""
         started = time.monotonic()
+        entries = snapshot.entries()
         ground, _ = self._found_or_built(GROUND, ground_key(recipe, self._base(recipe)), partial(self._ground, recipe))
-        build = partial(self._project, recipe, snapshot, ground)
-        image, built = self._found_or_built(PROJECT, project_key(recipe, snapshot.entries(), ground), build)
-        kept = self._kept(image)
-        self._trees[image] = entries_from_json(kept["tree.json"])
+        image, built = self._found_or_built(
+            PROJECT,
+            project_key(self._settings.repository, recipe, entries, ground),
+            partial(self._project, recipe, snapshot, ground),
+            lambda found: len(difference(self.kept(found).tree, entries).paths) <= self._settings.drift,
+        )
         if built:
             evict(self._client, self._settings, keep={ground, image})
-        log = kept["setup.log"].decode("utf-8", "replace")
-        return Environment(image, recipe, built, log, time.monotonic() - started)
+        return Environment(image, recipe, built, self.kept(image).log, time.monotonic() - started)
 
-    def tree(self, image: str) -> Entries:
-        """The tree that an image holds. Raises `SandboxUnavailable` if there is no such image."""
-        if image not in self._trees:
-            self._trees[image] = entries_from_json(self._kept(image)["tree.json"])
-        return self._trees[image]
+    def kept(self, image: str) -> Kept:
+        """What an image tells of itself. Raises `docker.errors.ImageNotFound`."""
+        if image not in self._kept:
+            with container(self._client, self._settings, image, seconds=0, rights=Rights()) as target:
+                files = fetch(target, "/agent-fix/kept", self._settings.report)
+            self._kept[image] = Kept(
+                entries_from_json(files["tree.json"]), files["setup.log"].decode("utf-8", "replace")
+            )
+        return self._kept[image]
 
     def _base(self, recipe: Recipe) -> str:
         try:
@@ -78,13 +95,17 @@ class Images:
                 "with `python -m sandbox.base_image`"
             ) from error
 
-    def _found_or_built(self, kind: str, key: str, build: Callable[[str], str]) -> tuple[str, bool]:
+    def _found_or_built(
+        self, kind: str, key: str, build: Callable[[str], str], serves: Callable[[str], bool] = lambda _: True
+    ) -> tuple[str, bool]:
         """The id of an image, and whether it had to be built; one builds while the others wait."""
         name = f"{kind}:{key}"
         with self._lock(name):
             used(self._settings, name)
             with contextlib.suppress(docker.errors.ImageNotFound):
-                return str(self._client.images.get(name).id), False
+                found = str(self._client.images.get(name).id)
+                if serves(found):
+                    return found, False
             return build(name), True
 
     @contextlib.contextmanager
@@ -130,7 +151,7 @@ class Images:
         if self._settings.ca_bundle:
             values |= dict.fromkeys(scripts.CERTIFICATES, "/agent-fix/in/ca.pem")
         text = scripts.setup(recipe, scripts.CONTAINER, values)
-        return text + ("" if self._settings.cache else scripts.CLEAN_CACHE) + scripts.CLEAN
+        return text + ("" if self._settings.repository else scripts.CLEAN_CACHE) + scripts.CLEAN
 
     @contextlib.contextmanager
     def _inputs(self) -> Iterator[Archive]:
@@ -140,9 +161,9 @@ class Images:
             yield archive
 
     def _cache(self) -> dict[str, str]:
-        if not self._settings.cache:
+        if not self._settings.repository:
             return {}
-        name = f"agent-fix-cache-{digest(self._settings.cache)}"
+        name = f"agent-fix-cache-{digest(self._settings.repository)}"
         used(self._settings, name)
         self._client.volumes.create(name, labels=labels(self._settings))
         return {name: "/cache"}
@@ -163,10 +184,6 @@ class Images:
         image = target.commit(kind, key, conf={"Labels": labels(self._settings)})
         return str(image.id)
 
-    def _kept(self, image: str) -> dict[str, bytes]:
-        with container(self._client, self._settings, image, seconds=0, rights=Rights()) as target:
-            return fetch(target, "/agent-fix/kept", self._settings.report)
-
 
 def stamp(settings: SandboxSettings, name: str) -> Path:
     """The file whose time says when an image was last used."""
@@ -183,20 +200,21 @@ def used(settings: SandboxSettings, name: str) -> None:
 def evict(client: docker.DockerClient, settings: SandboxSettings, keep: Collection[str]) -> list[str]:
     """Remove the longest unused images of this installation while all of them hold more than the limit.
 
-    Returns the names of those that went.
+    Those without a name, in whose place a newer one was built, go in any case. Returns what went.
     """
-    held = [image for image in client.images.list(filters=_mine(settings)) if image.tags]
+    held = client.images.list(filters=_mine(settings))
     sizes = {image.id: own_size(client, image) for image in held}
-    times = {image.id: _last_used(settings, image.tags[0]) for image in held}
+    times = {image.id: _last_used(settings, image) for image in held}
     total, removed = sum(sizes.values()), _evict_caches(client, settings)
-    for image in sorted(held, key=lambda image: times[image.id]):
-        if total <= settings.images:
+    for image in sorted(held, key=lambda image: (bool(image.tags), times[image.id])):
+        if image.tags and total <= settings.images:
             break
         if image.id in keep or time.time() - times[image.id] < RECENT_SECONDS:
             continue
+        name = (image.tags or [str(image.id)])[0]
         with contextlib.suppress(docker.errors.APIError):  # something still stands on it
-            client.images.remove(image.tags[0])
-            removed.append(image.tags[0])
+            client.images.remove(name)
+            removed.append(name)
             total -= sizes[image.id]
     return removed
 
@@ -205,7 +223,8 @@ def _evict_caches(client: docker.DockerClient, settings: SandboxSettings) -> lis
     """Package caches go by age: their size is not known without a walk through them."""
     removed = []
     for volume in client.volumes.list(filters=_mine(settings)):
-        if time.time() - _last_used(settings, volume.name) > CACHE_SECONDS:
+        path = stamp(settings, str(volume.name))
+        if not path.exists() or time.time() - path.stat().st_mtime > CACHE_SECONDS:
             with contextlib.suppress(docker.errors.APIError):  # in use
                 volume.remove()
                 removed.append(str(volume.name))
@@ -224,9 +243,12 @@ def own_size(client: docker.DockerClient, image: Image) -> int:
     return size - int(client.images.get(parent).attrs["Size"]) if parent else size
 
 
-def _last_used(settings: SandboxSettings, name: str | None) -> float:
-    path = stamp(settings, name or "")
-    return path.stat().st_mtime if path.exists() else 0.0
+def _last_used(settings: SandboxSettings, image: Image) -> float:
+    """Seconds since the epoch; of an image that lost its name, when it was made."""
+    path = stamp(settings, image.tags[0] if image.tags else "")
+    if image.tags and path.exists():
+        return path.stat().st_mtime
+    return datetime.fromisoformat(image.attrs["Created"]).timestamp()
 
 
 def labels(settings: SandboxSettings) -> dict[str, str]:

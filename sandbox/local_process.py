@@ -47,7 +47,9 @@ class LocalSandbox:
     def prepare(self, recipe: Recipe, snapshot: Snapshot) -> Environment:
         """See `Sandbox.prepare`. Debian packages must be there already: `SetupFailed` names those that are not."""
         started = time.monotonic()
-        key = digest([project_key(recipe, snapshot.entries(), "local"), sorted(recipe.packages)])
+        key = digest(
+            [project_key(self._settings.repository, recipe, snapshot.entries(), "local"), sorted(recipe.packages)]
+        )
         folder = self._settings.state / "local" / key
         folder.mkdir(parents=True, exist_ok=True)
         with self._lock(folder):

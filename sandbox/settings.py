@@ -30,8 +30,8 @@ class SandboxSettings:
     """Certificates that set-up trusts, for networks with a registry mirror or a proxy of their own."""
     setup_env: Mapping[str, str] = field(default_factory=dict)
     """Variables for set-up alone, such as `PIP_INDEX_URL`. Project code reads them: put no secret here."""
-    cache: str | None = None
-    """Names the package cache that set-up may use, one per repository; None is no cache."""
+    repository: str = ""
+    """Names what is set up: images and package caches of one never serve another. Empty: no package cache."""
     setup_seconds: float = 1800
     memory: int = 4 * GIGABYTE
     cpus: float = 2
@@ -46,5 +46,7 @@ class SandboxSettings:
     """A command that prints more is ended."""
     report: int = 64 * MEGABYTE
     """A larger test report is not read."""
+    drift: int = 500
+    """An environment whose tree differs in more files is set up anew: every check would have to put them all in."""
     images: int = 20 * GIGABYTE
     """Environment images beyond this go, the longest unused first."""

@@ -25,11 +25,13 @@ def ground_key(recipe: Recipe, base: str) -> str:
     return digest([FORMAT, base, sorted(recipe.packages)])
 
 
-def project_key(recipe: Recipe, entries: Entries, ground: str) -> str:
-    """What the set-up of a project depends on: its commands and its manifests, not its other files."""
-    return digest(
-        [FORMAT, ground, recipe.setup, recipe.build, dict(recipe.env), recipe.workdir, manifests(recipe, entries)]
-    )
+def project_key(repository: str, recipe: Recipe, entries: Entries, ground: str) -> str:
+    """What the set-up of a project depends on: its commands and its manifests, not its other files.
+
+    Two repositories of the same manifests do not share an image: it holds the files of the one that came first.
+    """
+    commands = [recipe.setup, recipe.build, dict(recipe.env), recipe.workdir]
+    return digest([FORMAT, repository, ground, commands, manifests(recipe, entries)])
 
 
 def failed(what: str, result: Result) -> SetupFailed:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 Entries = Mapping[str, tuple[int, str]]
 """Path -> (git file mode, content id), as `Snapshot.entries` gives it."""
@@ -32,19 +31,20 @@ class Difference:
 def difference(before: Entries, after: Entries) -> Difference:
     """What to put and what to delete so that `before` becomes `after`."""
     put = frozenset(path for path, entry in after.items() if before.get(path) != entry)
-    folders = {parent for path in after for parent in parents(path)}
+    folders = {parent for path in put for parent in parents(path)}
     # A path whose parent became a file or a link went with the parent; to follow it now could lead elsewhere.
     delete = frozenset(
         path
-        for path in before
-        if path not in after and path not in folders and not any(parent in after for parent in parents(path))
+        for path in before.keys() - after.keys()
+        if path not in folders and not any(parent in after for parent in parents(path))
     )
     return Difference(put, delete)
 
 
 def parents(path: str) -> list[str]:
     """The folders above a path, outermost first."""
-    return [str(parent) for parent in reversed(PurePosixPath(path).parents)][1:]
+    parts = path.split("/")
+    return ["/".join(parts[:depth]) for depth in range(1, len(parts))]
 
 
 def checked(path: str) -> str:

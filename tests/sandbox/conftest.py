@@ -77,7 +77,7 @@ def engine(settings: SandboxSettings) -> Iterator[docker.DockerClient]:
 
 @pytest.fixture
 def sandbox(settings: SandboxSettings, engine: docker.DockerClient) -> Iterator[DockerSandbox]:
-    """A sandbox that must leave no container behind; images that a test has built with it are removed."""
+    """A sandbox that must leave no container behind; images and caches that a test has made with it are removed."""
     with contextlib.closing(DockerSandbox(settings)) as made:
         yield made
     mine = {"label": f"agent-fix.run={settings.run_id}"}
@@ -85,6 +85,8 @@ def sandbox(settings: SandboxSettings, engine: docker.DockerClient) -> Iterator[
     for image in engine.images.list(filters=mine):
         with contextlib.suppress(docker.errors.APIError):  # the ground that other tests stand on
             engine.images.remove(str(image.id), force=True)
+    for volume in engine.volumes.list(filters=mine):
+        volume.remove()
     assert not left
 
 

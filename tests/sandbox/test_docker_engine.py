@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sandbox.docker_engine import DockerSandbox
 from sandbox.port import Environment, TestOutcome
-from tests.sandbox.conftest import PROJECT
-from tests.sandbox.snapshots import LINK
+from sandbox.settings import SandboxSettings
+from tests.sandbox.conftest import PROJECT, recipe
+from tests.sandbox.snapshots import LINK, Files
 
 
 def test_tests_are_told_apart_by_id(sandbox: DockerSandbox, environment: Environment) -> None:
@@ -51,3 +52,15 @@ def test_the_exit_code_is_the_commands_own(sandbox: DockerSandbox, environment: 
     for code in (0, 3, 127, 137, 255):
         result = sandbox.run(environment, PROJECT, f"echo out; echo err >&2; exit {code}", seconds=20)
         assert (result.exit_code, result.output, result.ended) == (code, "out\nerr\n", "exit")
+
+
+def test_names_of_any_bytes_come_and_go(sandbox: DockerSandbox, settings: SandboxSettings) -> None:
+    odd = [b"caf\xe9".decode("utf-8", "surrogateescape"), "日本 $(x)\n'", "-rf", "x" * 200 + "/" + "y" * 200]
+    tree = Files({name: name.encode("utf-8", "surrogateescape") for name in odd})
+    environment = sandbox.prepare(recipe(setup=("true",)), tree)
+    found = sandbox.run(
+        environment, tree, "git status --short; find . -type f -not -path './.git/*' | wc -l", seconds=20
+    )
+    assert found.output == "5\n"  # one of them has a line break in its name
+    gone = sandbox.run(environment, Files({"only": ""}), "find . -type f -not -path './.git/*'", seconds=20)
+    assert gone.output == "./only\n"

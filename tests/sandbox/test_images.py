@@ -46,12 +46,36 @@ def test_a_changed_manifest_is_set_up_anew(sandbox: DockerSandbox) -> None:
     assert sandbox.run(again, changed, "cat pyproject.toml", seconds=20).output == "[project]\nname = 'b'\n"
 
 
+def test_a_tree_that_has_drifted_far_is_set_up_anew(
+    settings: SandboxSettings, sandbox: DockerSandbox, engine: docker.DockerClient
+) -> None:
+    first = sandbox.prepare(QUICK, TREE)
+    tree = TREE.but(**{f"src/m{number}.py": "" for number in range(10)})
+    with contextlib.closing(DockerSandbox(dataclasses.replace(settings, drift=9))) as strict:
+        again = strict.prepare(QUICK, tree)
+        assert again.built
+        assert again.id != first.id
+        assert not strict.prepare(QUICK, tree).built
+    assert sandbox.run(again, tree, "ls src | wc -l; git status --short", seconds=20).output == "11\n"
+    assert sandbox.run(first, TREE, "ls src", seconds=20).output == "a.py\n"  # for who still has it
+
+
 @pytest.mark.parametrize("path", ["pyproject.toml", "deep/go.mod", "ci/tools.txt", "requirements/dev.txt"])
 def test_every_file_that_a_set_up_reads_is_in_its_key(path: str) -> None:
     """A file that a set-up command names is one, whatever its name."""
     wanted = dataclasses.replace(QUICK, setup=(*QUICK.setup, "cat ../ci/tools.txt"), workdir="src")
     assert key(wanted, TREE) != key(wanted, TREE.but(**{path: "[changed]\n"}))
     assert key(wanted, TREE) == key(wanted, TREE.but(**{"src/a.py": "changed\n"}))
+
+
+def test_one_repository_gets_nothing_of_another(settings: SandboxSettings, sandbox: DockerSandbox) -> None:
+    """Of the same manifests and commands, too: an image holds the files of the repository that it was made for."""
+    secret = dataclasses.replace(settings, repository=f"{settings.run_id}/private")
+    with contextlib.closing(DockerSandbox(secret)) as private:
+        first = private.prepare(QUICK, TREE.but(**{"src/a.py": "private\n"}))
+    second = sandbox.prepare(QUICK, TREE)
+    assert second.built
+    assert second.id != first.id
 
 
 @pytest.mark.parametrize(
@@ -70,7 +94,7 @@ def test_a_key_has_what_a_set_up_does(changes: dict[str, object], same: bool) ->
 
 
 def key(of: Recipe, tree: Files) -> str:
-    return project_key(of, tree.entries(), ground_key(of, "base"))
+    return project_key("", of, tree.entries(), ground_key(of, "base"))
 
 
 def test_debian_packages_are_there(lasting: DockerSandbox) -> None:
@@ -185,24 +209,20 @@ def test_a_cache_serves_its_repository_alone_and_set_up_alone(
     settings: SandboxSettings, sandbox: DockerSandbox, engine: docker.DockerClient
 ) -> None:
     def prepared(cache: str, *setup: str) -> str:
-        with contextlib.closing(DockerSandbox(dataclasses.replace(settings, cache=cache))) as cached:
+        with contextlib.closing(DockerSandbox(dataclasses.replace(settings, repository=cache))) as cached:
             return cached.prepare(dataclasses.replace(QUICK, setup=setup), TREE).id
 
     mine, other = f"{settings.run_id}/mine", f"{settings.run_id}/other"
-    try:
-        first = prepared(mine, "echo kept > $PIP_CACHE_DIR.txt")
-        prepared(mine, "cat /cache/pip.txt")
-        prepared(other, "! cat /cache/pip.txt")
-        with contextlib.closing(DockerSandbox(dataclasses.replace(settings, cache=mine))) as cached:
-            environment = dataclasses.replace(cached.prepare(QUICK, TREE), id=first)
-            assert cached.run(environment, TREE, "ls -A /cache", seconds=20).output == ""
-        volumes = engine.volumes.list(filters={"label": f"agent-fix.run={settings.run_id}"})
-        assert evict(engine, settings, keep=()) == []
-        os.utime(stamp(settings, str(volumes[0].name)), (0, 0))
-        assert evict(engine, settings, keep=()) == [volumes[0].name]
-    finally:
-        for volume in engine.volumes.list(filters={"label": f"agent-fix.run={settings.run_id}"}):
-            volume.remove()
+    first = prepared(mine, "echo kept > $PIP_CACHE_DIR.txt")
+    prepared(mine, "cat /cache/pip.txt")
+    prepared(other, "! cat /cache/pip.txt")
+    with contextlib.closing(DockerSandbox(dataclasses.replace(settings, repository=mine))) as cached:
+        environment = dataclasses.replace(cached.prepare(QUICK, TREE), id=first)
+        assert cached.run(environment, TREE, "ls -A /cache", seconds=20).output == ""
+    volume, _ = engine.volumes.list(filters={"label": f"agent-fix.run={settings.run_id}"})
+    assert evict(engine, settings, keep=()) == []
+    os.utime(stamp(settings, str(volume.name)), (0, 0))
+    assert evict(engine, settings, keep=()) == [volume.name]
 
 
 def test_the_longest_unused_go_when_there_are_too_many(
