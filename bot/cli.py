@@ -15,7 +15,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from bot.bench.cli import app as bench_app
-from bot.commands import repository, service, setup
+from bot.commands import action, repository, service, setup
 from bot.errors import AgentFixError, BadInput
 from bot.task import Outcome, Task
 
@@ -27,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for commands in (repository, service, setup):
+for commands in (repository, service, setup, action):
     app.add_typer(commands.app)
 app.add_typer(bench_app)
 

@@ -178,6 +178,29 @@ class Settings(BaseSettings):
         return tuple(value for value in (*known, urlsplit(self.database).password) if value)
 
 
+class Job(BaseSettings):
+    """What GitHub Actions tells each of its jobs."""
+
+    model_config = SettingsConfigDict(env_prefix="GITHUB_", frozen=True)
+
+    event_name: str
+    event_path: Path
+    repository: str
+    run_id: str = "0"
+    run_attempt: str = "1"
+    output: Path | None = None
+    step_summary: Path | None = None
+    api_url: str = "https://api.github.com"
+
+
+def load_job() -> Job:
+    """The Actions job that this process belongs to. Raises `BadInput` if it belongs to none."""
+    try:
+        return Job()  # type: ignore[call-arg]
+    except ValidationError:
+        raise BadInput("This is no job of GitHub Actions: use `agent-fix run` or `agent-fix serve` here.") from None
+
+
 def config_file() -> Path:
     """Where the configuration file is, or would be."""
     named = os.environ.get(CONFIG_VARIABLE)

@@ -63,17 +63,23 @@ class Acts(DBOSConfiguredInstance):
         return self._publishing.publish(it, self._step).to_json()
 
     @DBOS.workflow(name="sweep")
-    def sweep(self, _: None) -> int:
-        """Start what was never delivered, and ask for the deliveries that failed; gives how many it started."""
-        started = 0
-        for repository, number in self._step("look", self._sweep.waiting):
-            decision = Decision.model_validate(
-                self._step("decide", lambda: self._sweep.decided(repository, number).to_json())  # noqa: B023
-            )
+    def sweep(self, only: list[Any] | None) -> list[str]:
+        """Start what was never delivered, and ask for the deliveries that failed; gives what was decided.
+
+        `only` is a repository and the number of an issue in it, to look at that alone.
+        """
+        said = []
+        for repository, number in [only] if only else self._step("look", self._sweep.waiting):
+            found = self._step("decide", functools.partial(self._found, repository, number))
+            decision = Decision.model_validate(found)
             self._carry_out(decision)
-            started += decision.start is not None
-        self._step("ask again", self._sweep.ask_again)
-        return started
+            said.append(decision.start.run if decision.start else decision.because)
+        if not only:
+            self._step("ask again", self._sweep.ask_again)
+        return said
+
+    def _found(self, repository: str, number: int) -> dict[str, Any]:
+        return self._sweep.decided(repository, number).to_json()
 
     def _step(self, name: str, act: Callable[[], Any]) -> Any:
         return patiently(self._patience, name, act)

@@ -52,24 +52,32 @@ class Desk:
         key = self._ask(
             "publish", f"{request.run}:publish", f"{request.repository}#{request.number}", publication.to_json()
         )
-        try:
-            return PublishedOn.model_validate(self._client.retrieve_workflow(key).get_result())
-        except engine_errors.DBOSAwaitedWorkflowCancelledError:
-            raise Cancelled("Publishing was called off.") from None
+        done = self.wait(key)
+        if done is None:
+            raise Cancelled("Publishing was called off.")
+        return PublishedOn.model_validate(done)
 
-    def sweep(self, key: str) -> str:
-        """Have what was missed looked for."""
-        return self._ask("sweep", key, "sweep", None)
+    def sweep(self, key: str, only: tuple[str, int] | None = None) -> str:
+        """Have what was missed looked for, or one issue looked at."""
+        place = f"{only[0]}#{only[1]}" if only else "sweep"
+        return self._ask("sweep", key, place, list(only) if only else None)
+
+    def wait(self, key: str) -> Any:
+        """What something that was asked for gave, once it is finished; None if it was called off."""
+        try:
+            return self._client.retrieve_workflow(key).get_result()
+        except engine_errors.DBOSAwaitedWorkflowCancelledError:
+            return None
+
+    def quiet(self) -> bool:
+        """Whether nothing is left to be done."""
+        left = self._client.list_workflows(status=list(UNFINISHED), load_input=False, load_output=False, limit=1)
+        return not left
 
     def status(self, key: str) -> str | None:
         """How something that was asked for stands, by DBOS's own words; None if it was never asked for."""
         found = self._client.list_workflows(workflow_ids=[key], load_input=False, load_output=False)
         return found[0].status if found else None
-
-    def result(self, key: str) -> Any:
-        """What something that is finished gave, None if it is not."""
-        found = self._client.list_workflows(workflow_ids=[key], load_input=False)
-        return found[0].output if found else None
 
     def runs(self, prefix: str, *, unfinished: bool = False) -> list[str]:
         """The runs whose keys begin with `prefix`, newest first."""

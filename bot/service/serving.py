@@ -50,11 +50,12 @@ def engine(
     *,
     capacity: Capacity,
     furnish: Callable[[Desk], None],
-    sweep_minutes: int,
+    sweep_minutes: int | None,
 ) -> Iterator[Desk]:
     """A running engine that serves the queues of `roles` and takes over what dead processes have begun.
 
-    `furnish` makes the instances (`Acts`, `Runs`) whose workflows are on those queues.
+    `furnish` makes the instances (`Acts`, `GitHubRuns`) whose workflows are on those queues. Without
+    `sweep_minutes` nothing is looked for that nobody told of.
     """
     name = new_name()
     with present(name, database, state) as locks:
@@ -73,7 +74,7 @@ def engine(
         try:
             DBOS.launch()
             _declare_queues(capacity)
-            if Role.PUBLISHER in roles:
+            if Role.PUBLISHER in roles and sweep_minutes is not None:
                 _schedule(sweep_minutes)
                 desk.sweep(f"sweep-{name}")
             if roles != {Role.LISTENER}:

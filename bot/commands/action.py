@@ -1,0 +1,130 @@
+"""`agent-fix action`: what the GitHub Action calls; one event, or one issue, from its beginning to its end."""
+
+from __future__ import annotations
+
+import functools
+import json as jsons
+import threading
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer()
+NOTHING = "nothing"
+NOTHING_CODE = 13
+"""The exit code when nothing was done: never green as if something had been."""
+
+
+@app.command(hidden=True)
+def action(
+    look: Annotated[bool, typer.Option(help="Only say which labelled issues wait.")] = False,
+    issue: Annotated[int | None, typer.Option(min=1, help="Work on this labelled issue.")] = None,
+    at_most: Annotated[int, typer.Option(min=1, help="How many issues to name.")] = 3,
+) -> None:
+    """Carry out the event of a GitHub Actions job."""
+    from bot.commands import service_wiring as parts
+    from bot.service.intake import own_pull
+    from bot.settings import load_job, load_settings
+
+    job = load_job()
+    settings = load_settings(github_api=job.api_url, repositories=(job.repository,))
+    if look:
+        host = parts.github(settings)
+        forge = host.forge(job.repository)
+        waiting = [n for n in host.labelled(job.repository, settings.label) if own_pull(forge, n) is None][:at_most]
+        tell(job.output, {"issues": jsons.dumps(waiting)})
+        typer.echo(f"Waiting: {waiting or 'none'}")
+        return
+    ended = carried_out(settings, job, issue)
+    report(job, ended)
+
+
+def carried_out(settings: Any, job: Any, issue: int | None) -> Any:
+    """How the run ended that the job's event, or the label on `issue`, started; or why there was none."""
+    from bot.commands import service_wiring as parts
+    from bot.forge import events
+    from bot.service.requests import Occurrence
+    from bot.service.serving import Role, engine
+
+    roles = frozenset({Role.WORKER, Role.PUBLISHER})
+    settings.state_dir.mkdir(parents=True, exist_ok=True)
+    furnish = functools.partial(parts.furnish, settings, roles, threading.Event())
+    key = f"{job.run_id}-{job.run_attempt}-{issue or 0}"
+    with engine(
+        settings.database, settings.state_dir, roles, capacity=parts.capacity(settings), furnish=furnish,
+        sweep_minutes=None,
+    ) as desk:  # fmt: skip
+        if issue is not None:
+            (said,) = desk.wait(desk.sweep(f"sweep-{key}", (job.repository, issue)))
+        else:
+            body = job.event_path.read_bytes()
+            event = events.read(job.event_name, body, guid=key, rules=parts.rules(settings))
+            if isinstance(event, events.Ignored):
+                return event.because
+            said = desk.wait(desk.received(Occurrence.of(event, key)))
+        ended = desk.wait(said) if desk.status(said) else said
+        while not desk.quiet():
+            time.sleep(0.2)
+    return ended
+
+
+def report(job: Any, ended: Any) -> None:
+    """Outputs, summary and annotations of the job; ends the process with the outcome's code."""
+    from bot.publish.outcomes import PRESENTATIONS
+    from bot.publish.sanitize import line
+    from bot.service.order import Ended
+
+    if not isinstance(ended, dict):
+        reason = ended or "it was called off"
+        tell(job.output, {"outcome": NOTHING, "pull-request": "", "cost": "0", "transcript": ""})
+        summarize(job.step_summary, f"**Nothing was done**: {line(reason)}\n")
+        typer.echo(f"::warning title=agent-fix::Nothing was done: {escaped(reason)}")
+        raise typer.Exit(NOTHING_CODE)
+    it = Ended.model_validate(ended)
+    shown = PRESENTATIONS[it.outcome]
+    cost = "" if it.usd is None else f"{it.usd:.4f}"
+    outputs = {"outcome": it.outcome.value, "pull-request": it.pull_request, "cost": cost}
+    tell(job.output, outputs | {"transcript": str(it.transcript or "")})
+    summarize(job.step_summary, summary(it, shown))
+    kind = "notice" if shown.exit_code == 0 else "warning"
+    typer.echo(f"::{kind} title=agent-fix, {escaped(shown.headline)}::{escaped(it.reason[:1000])}")
+    raise typer.Exit(shown.exit_code)
+
+
+def summary(it: Any, shown: Any) -> str:
+    """The job's summary."""
+    from bot.publish.sanitize import code, markdown
+
+    rows = {
+        "pull request": it.pull_request,
+        "files": ", ".join(code(path) for path in it.files[:20]),
+        "tests that pass now": str(len(it.fixed_tests)) if it.fixed_tests else "",
+        "new tests": str(len(it.new_tests)) if it.new_tests else "",
+        "spent": f"{it.calls} calls, {it.tokens_in:,} + {it.tokens_out:,} tokens"
+        + (f", ${it.usd:.3f}" if it.usd is not None else ""),
+        "time": f"{it.seconds:.0f} s",
+    }
+    table = "".join(f"| {name} | {value} |\n" for name, value in rows.items() if value)
+    return f"## agent-fix: {shown.headline}\n\n{shown.text}\n\n{markdown(it.reason)}\n\n| | |\n| :-- | :-- |\n{table}"
+
+
+def tell(file: Path | None, values: dict[str, str]) -> None:
+    """Give outputs to later steps. Values are on one line each: a line end would begin another output."""
+    if file is None:
+        return
+    with file.open("a", encoding="utf-8") as out:
+        out.writelines(f"{name}={' '.join(value.split())}\n" for name, value in values.items())
+
+
+def summarize(file: Path | None, text: str) -> None:
+    """Add to the job's summary."""
+    if file is not None:
+        with file.open("a", encoding="utf-8") as out:
+            out.write(text)
+
+
+def escaped(text: str) -> str:
+    """`text` for a workflow command, which ends with its line."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A").replace(":", "%3A").replace(",", "%2C")
