@@ -1,0 +1,82 @@
+"""The Action: a job of GitHub Actions that carries out one event, and is green only if something was fixed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.fakes.github_server.stage import PERMISSIONS
+from tests.journeys.github.model import ROLES
+from tests.journeys.github.town import ROOT, Town, setup_environment, town
+
+
+def job(here: Town, event: str, body: bytes, *words: str) -> tuple[int, dict[str, str], str, str]:
+    """Exit code, outputs, summary and log of a job."""
+    folder = here.folder / "job"
+    folder.mkdir(exist_ok=True)
+    (folder / "event.json").write_bytes(body)
+    output, summary = folder / "output", folder / "summary"
+    output.write_text("")
+    summary.write_text("")
+    token = here.scene.job_token({name: level for name, level in PERMISSIONS.items() if name != "checks"})
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(here.folder),
+        "PYTHONPATH": str(ROOT),
+        "AGENT_FIX_STATE_DIR": str(here.folder / "state"),
+        "AGENT_FIX_GITHUB_TOKEN": token.value,
+        "AGENT_FIX_GITHUB_PAUSE": "0",
+        "AGENT_FIX_GRACE_MINUTES": "0",
+        "AGENT_FIX_STRATEGY": "self-collaboration",
+        "OPENAI_API_KEY": "none",
+        "OPENAI_BASE_URL": here.model.url,
+        "GITHUB_EVENT_NAME": event,
+        "GITHUB_EVENT_PATH": str(folder / "event.json"),
+        "GITHUB_REPOSITORY": here.repository.full_name,
+        "GITHUB_API_URL": here.scene.github.api,
+        "GITHUB_OUTPUT": str(output),
+        "GITHUB_STEP_SUMMARY": str(summary),
+        **{f"AGENT_FIX_MODEL_{role.upper()}": role for role in ROLES},
+        **{name: os.environ[name] for name in ("SSL_CERT_FILE", "DOCKER_HOST") if name in os.environ},
+        **setup_environment(),
+    }
+    command = [sys.executable, "-c", "from bot.cli import main; main()", "action", *words]
+    done = subprocess.run(
+        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=280, check=False
+    )
+    outputs = dict(line.split("=", 1) for line in output.read_text().splitlines())
+    return done.returncode, outputs, summary.read_text(), done.stdout + done.stderr
+
+
+def payload(here: Town) -> bytes:
+    """The body of the newest delivery about a label."""
+    newest: Any = [one for one in here.scene.world.deliveries if one.action == "labeled"][-1]
+    return bytes(newest.body)
+
+
+def test_the_label_the_schedule_and_nothing_to_do(tmp_path: Path) -> None:
+    with town(tmp_path) as here:
+        here.scene.github.hooks.lose = True
+        issue = here.issue()
+        code, outputs, _, log = job(here, "schedule", b"{}", "--look")
+        assert (code, outputs) == (0, {"issues": "[]"}), log
+        here.label(issue)
+        code, outputs, _, log = job(here, "schedule", b"{}", "--look")
+        assert (code, json.loads(outputs["issues"])) == (0, [issue.number]), log
+        code, outputs, summary, log = job(here, "schedule", b"{}", "--issue", str(issue.number))
+        assert (code, outputs["outcome"]) == (0, "fixed"), log
+        pull = here.pull(issue)
+        assert outputs["pull-request"].endswith(f"/octo/widgets/pull/{pull.number}")
+        assert pull.author.login == "github-actions[bot]"
+        assert Path(outputs["transcript"]).is_file()
+        assert "## agent-fix: Fixed" in summary
+        assert "::notice title=agent-fix" in log
+        asked = here.asked()
+        code, outputs, summary, log = job(here, "issues", payload(here))
+        assert (code, outputs["outcome"]) == (13, "nothing"), log
+        assert "Nothing was done" in summary
+        assert (here.asked(), len(here.pulls(issue))) == (asked, 1)
