@@ -1,0 +1,64 @@
+"""Runs and their folders: found by name, held by one process, never half written."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot.errors import BadInput
+from bot.llm.budget import Limits
+from bot.service.order import Ended, Order, is_run, new_run
+from bot.service.runs import RunFolder, all_runs, begin, find
+from bot.task import Outcome, Task
+
+TASK = Task("calc", "half(3) is wrong", "body", "0" * 40)
+
+
+def started(state: Path, name: str) -> RunFolder:
+    order = Order(run=name, task=TASK, repository=state, limits=Limits(), models={}, started=datetime.now(UTC))
+    return begin(state, order)
+
+
+def test_names_sort_by_time_and_are_safe_as_folders() -> None:
+    name = new_run("../../etc: a “title” with /slashes/")
+    assert is_run(name)
+    assert "/" not in name
+    assert not is_run("../20260101-000000-x")
+
+
+def test_the_newest_or_the_named_run_is_found(tmp_path: Path) -> None:
+    started(tmp_path, "20260101-000000-first-aaaa")
+    second = started(tmp_path, "20260102-000000-second-bbbb")
+    assert find(tmp_path, None) == second
+    assert find(tmp_path, "first").name == "20260101-000000-first-aaaa"
+    assert find(tmp_path, "20260102").order().task == TASK
+    with pytest.raises(BadInput, match="more than one"):
+        find(tmp_path, "2026010")
+    with pytest.raises(BadInput, match="20260101-000000-first-aaaa"):
+        find(tmp_path, "nothing")
+
+
+def test_only_what_has_not_ended_is_resumed(tmp_path: Path) -> None:
+    run = started(tmp_path, "20260101-000000-first-aaaa")
+    run.keep(Ended(run=run.name, outcome=Outcome.FIXED, reason=""))
+    assert run.result().outcome is Outcome.FIXED
+    with pytest.raises(BadInput, match="no unfinished run"):
+        find(tmp_path, None, unfinished=True)
+
+
+def test_a_run_is_held_by_one_at_a_time(tmp_path: Path) -> None:
+    run = started(tmp_path, "20260101-000000-first-aaaa")
+    with run.held(), pytest.raises(BadInput, match="still at work"), run.held():
+        pass
+    with run.held():
+        pass
+
+
+def test_a_damaged_order_is_said_to_be_one(tmp_path: Path) -> None:
+    run = started(tmp_path, "20260101-000000-first-aaaa")
+    (run.path / "order.json").write_text('{"run": 3')
+    with pytest.raises(BadInput, match=r"order\.json"):
+        run.order()
+    assert [one.name for one in all_runs(tmp_path)] == [run.name]
