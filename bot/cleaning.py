@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from bot import wiring
 from bot.service.runs import all_runs
 from bot.settings import Settings
+from repo_tools.checkout import sweep as sweep_folders
 from sandbox.docker_engine import sweep
 
 DAY = 86_400
@@ -18,6 +19,8 @@ def swept(settings: Settings, days: float) -> Iterator[str]:
     """Remove the containers that crashed runs left, and the folders of old runs; a line for what was done."""
     gone = sweep(wiring.sandbox_settings(settings, "clean", "clean"))
     yield f"removed {gone} container{'' if gone == 1 else 's'} that nobody waits for"
+    folders = sweep_folders()
+    yield f"removed {folders} folder{'' if folders == 1 else 's'} of processes that were killed"
     yield from old_runs(settings, days)
 
 

@@ -119,6 +119,8 @@ class Settings(BaseSettings):
 
     sandbox: Literal["docker", "local"] = "docker"
     base_image: str = "agent-fix-base:bookworm"
+    docker_host: str | None = Field(None, validation_alias=AliasChoices("AGENT_FIX_DOCKER_HOST", "DOCKER_HOST"))
+    """The engine's address; `None` is this machine's own."""
     runtime: str | None = None
     """The container runtime, such as `runsc`; `None` is the engine's own default."""
     ca_bundle: FilePath | None = Field(

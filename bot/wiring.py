@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import threading
@@ -29,9 +30,11 @@ from bot.settings import Settings
 from bot.team.strategies import ROLES
 from bot.transcript import Transcript
 from repo_tools.checkout import open_local
+from repo_tools.checkout import sweep as sweep_folders
 from repo_tools.index import Index
 from repo_tools.tree import Tree
 from sandbox.docker_engine import DockerSandbox, sweep
+from sandbox.errors import SandboxUnavailable
 from sandbox.memory import RecipeMemory
 from sandbox.settings import SandboxSettings
 
@@ -74,6 +77,7 @@ def sandbox_settings(settings: Settings, run: str, repository: str) -> SandboxSe
         state=settings.state_dir / "images",
         run_id=run,
         base_image=settings.base_image,
+        docker_host=settings.docker_host,
         runtime=settings.runtime,
         ca_bundle=settings.ca_bundle,
         setup_env=settings.setup_env,
@@ -128,7 +132,9 @@ def carry_out(
 def workshop(settings: Settings, order: Order, stop: Stop, publisher: Publisher, repository: str) -> Workshop:
     """What one run is carried out with; `repository` tells apart what set-ups keep."""
     told = sandbox_settings(settings, order.run, repository)
-    sweep(told, run_id=order.run)  # what a crash of this very run left, and what nobody waits for any more
+    with contextlib.suppress(SandboxUnavailable):  # said as an outcome by what needs the engine next
+        sweep(told, run_id=order.run)  # what a crash of this very run left, and what nobody waits for any more
+    sweep_folders()
     containers = DockerSandbox(told)
     stop.tell(containers.stop)
     return Workshop(

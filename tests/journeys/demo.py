@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ RECORDING = DEMO / "recording.jsonl"
 ISSUE = DEMO / "issue.md"
 
 
-def agent_fix(*words: str, state: Path, url: str = "", **options: Any) -> subprocess.Popen[str]:
+def agent_fix(
+    *words: str, state: Path, url: str = "", more: Mapping[str, str] | None = None, **options: Any
+) -> subprocess.Popen[str]:
     """The command line as a process of its own, with its own state."""
     environment = os.environ | {"AGENT_FIX_STATE_DIR": str(state), "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": url}
+    environment |= more or {}
     command = [sys.executable, "-c", "from bot.cli import main; main()", *words]
     root = Path(__file__).parent.parent.parent
     environment["PYTHONPATH"] = str(root)

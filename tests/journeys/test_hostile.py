@@ -210,6 +210,17 @@ def test_the_budget_ends_a_run_before_it_is_passed(tmp_path: Path) -> None:
     assert run.ended.calls == 1
 
 
+def test_without_an_engine_nothing_is_paid_and_the_next_move_is_named(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "repo", PROJECT)
+    words = ("run", "--repo", str(repo), "--title", "t", "--body", "b", "--json")
+    nowhere = {"AGENT_FIX_DOCKER_HOST": "tcp://127.0.0.1:9"}
+    out, err = agent_fix(*words, state=tmp_path / "s", more=nowhere).communicate(timeout=120)
+    found = json.loads(out)
+    assert found["outcome"] == "environment-failed", err
+    assert found["calls"] == 0
+    assert "engine" in found["reason"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
