@@ -80,13 +80,13 @@ def running(image: str) -> Iterator[str]:
         subprocess.run(["docker", "rm", "--force", identity], capture_output=True, check=True)
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=10)
     parser.add_argument("--files", type=int, default=500)
     parser.add_argument("--at-once", type=int, default=10)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     told = sandbox_settings(load_settings(), "bench", "bench")
     setup = ("python3 -m venv ~/venv", "pip install --quiet pytest")
     recipe = Recipe(told.base_image, setup, "python -m pytest", "pytest", tests=(TEST,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import secrets
 import threading
 from collections.abc import Callable
@@ -154,3 +155,25 @@ def _report(out: Path, suite: str, results: list[TaskResult], notes: list[str]) 
 
     for path in write(out, suite, results, notes):
         typer.echo(path)
+
+
+MEASURES = {
+    "index": "Parsing and the map of a repository, beside aider's.",
+    "localize": "How well files and functions are found without a model.",
+    "environments": "How many projects are set up and tested without being told how.",
+    "checks": "What one check costs beside a bare command in a container.",
+    "overhead": "What a run costs beside its model and its tests.",
+}
+"""Module of this package -> what it measures. Each has a command line of its own, which is passed on."""
+
+
+def _passed_on(module: str) -> Callable[[typer.Context], None]:
+    def command(context: typer.Context) -> None:
+        importlib.import_module(f"bot.bench.{module}").main(context.args)
+
+    return command
+
+
+for _name, _about in MEASURES.items():
+    _settings = {"allow_extra_args": True, "ignore_unknown_options": True}
+    app.command(_name, help=_about, context_settings=_settings, add_help_option=False)(_passed_on(_name))

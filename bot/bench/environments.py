@@ -122,14 +122,14 @@ def projects(folder: Path, expected: Mapping[str, int], only: frozenset[str]) ->
                 yield Project(path.name, repository.resolve("HEAD"), expected.get(path.name))
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--expected", type=Path, help="JSON: name -> tests that pass by hand")
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--seconds", type=float, default=600.0)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     expected = json.loads(options.expected.read_text("utf-8")) if options.expected else {}
     settings = load_settings()
     rows = []

@@ -18,13 +18,13 @@ from bot.settings import load_settings
 LIMIT_SECONDS = 5.0
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("transcript", type=Path)
     parser.add_argument("--repo", type=Path, required=True)
     parser.add_argument("--times", type=int, default=3)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     settings = load_settings()
     replayed(options.transcript, options.repo, settings, lambda _: nullcontext())  # the image is warm from here on
     rest = []

@@ -60,3 +60,10 @@ def test_env_prints_the_recipe_with_its_sources_and_writes_it(repo: Path) -> Non
 def test_env_says_what_to_do_where_there_are_no_tests(tmp_path: Path) -> None:
     shown = called(repository(tmp_path / "repo", {"readme.md": "nothing"}), "env")
     assert ".github/agent-fix.yml" in str(shown.exception)
+
+
+@pytest.mark.parametrize("measure", ["index", "localize", "environments", "checks", "overhead"])
+def test_each_benchmark_has_a_command_that_explains_itself(measure: str) -> None:
+    shown = RUNNER.invoke(app, ["bench", measure, "--help"])
+    assert shown.exit_code == 0, shown.output
+    assert "usage: " in shown.output
