@@ -8,7 +8,7 @@ from collections import Counter
 
 _IN_WORDS = frozenset(b"_0123456789" + bytes(range(65, 91)) + bytes(range(97, 123)) + bytes(range(128, 256)))
 _SPACED = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z\x80-\U0010ffff]+|[0-9]+")
 
 
 def words(data: bytes) -> Counter[bytes]:
@@ -18,7 +18,7 @@ def words(data: bytes) -> Counter[bytes]:
 
 @functools.lru_cache(maxsize=1 << 17)
 def terms(word: str) -> tuple[str, ...]:
-    """What a word is found by: itself and, if it is an identifier of several, its parts; all in lower case.
+    """What a word is found by: itself and, if it is an identifier of several words, they too; all in lower case.
 
     `getHTTPResponse_2` -> `gethttpresponse_2`, `get`, `http`, `response`, `2`.
     """
