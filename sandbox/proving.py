@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sandbox.detect.files import Files
 from sandbox.detect.repairs import ENVIRONMENT, repaired
@@ -44,6 +44,8 @@ class Proof:
     environment: Environment
     report: TestReport
     failures: tuple[Attempt, ...] = ()
+    whole: bool = True
+    """False if the suite was ended by a limit: the report is of the tests until then."""
 
 
 def prove(
@@ -104,7 +106,7 @@ class _Search:
             if not problem:
                 return Proof(recipe, environment, report, tuple(self.failures))
             if report.having(TestOutcome.PASSED):
-                self.proofs.append(Proof(recipe, environment, report))
+                self.proofs.append(Proof(recipe, environment, report, whole=report.result.ended == "exit"))
             log = "\n".join([*report.messages.values(), report.result.output])
             self._failed(recipe, "tests", problem, log, report.result.ended)
         return None
@@ -118,9 +120,9 @@ class _Search:
     def best(self) -> Proof:
         """The proof with the most tests that passed. Raises what `prove` raises."""
         if self.proofs:
-            most = max(self.proofs, key=lambda proof: len(proof.report.having(TestOutcome.PASSED)))
-            others = tuple(attempt for attempt in self.failures if attempt.recipe is not most.recipe)
-            return Proof(most.recipe, most.environment, most.report, others)
+            most = max(self.proofs, key=lambda proof: (proof.whole, len(proof.report.having(TestOutcome.PASSED))))
+            others = [attempt for attempt in self.failures if attempt.recipe is not most.recipe or not most.whole]
+            return replace(most, failures=tuple(others))
         told = told_failures(self.failures)
         stages = {attempt.stage for attempt in self.failures}
         if not self.failures:

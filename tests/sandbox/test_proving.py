@@ -74,6 +74,16 @@ def test_failures_tell_what_was_tried(sandbox: DockerSandbox) -> None:
         prove(sandbox, Files({"tests/a.py": ""}), [recipe(setup=(), test_command="python3 -c 1 ;")])
 
 
+def test_a_suite_that_takes_too_long_is_better_than_none(sandbox: DockerSandbox) -> None:
+    cases = "import time, unittest\n\n\nclass Case(unittest.TestCase):\n    def test_a(self):\n        pass\n\n"
+    project = PROJECT.but(**{"tests/test_add.py": f"{cases}    def test_b(self):\n        time.sleep(600)\n"})
+    slow = recipe(test_command="python -m unittest", reporter="unittest", tests=("discover", "-s", "tests"))
+    proof = prove(sandbox, project, [slow], seconds=6)
+    assert not proof.whole
+    assert proof.report.having(TestOutcome.PASSED) == {"test_add.Case.test_a"}
+    assert "timeout limit" in proof.failures[0].reason
+
+
 def test_the_lines_that_matter_are_few_and_of_different_kinds() -> None:
     log = "\n".join(["fine", *(f"ERROR tests/test_{i}.py - gone" for i in range(50)), "fatal: cannot open /x", "done"])
     assert telling_lines(log) == ("ERROR tests/test_0.py - gone", "fatal: cannot open /x")
