@@ -122,11 +122,20 @@ def carry_out(
         open_local(order.repository) as repository,
         Transcript.resume(folder.transcript, Mask(settings.secrets), watch=watch) as transcript,
     ):
-        shop = workshop(settings, order, stop, Folder(LocalRepo(repository, folder.path)), str(order.repository))
+        publisher = Folder(LocalRepo(repository, folder.path))
+        shop = workshop(settings, order, stop, publisher, local_name(order.repository))
         commit = repository.resolve(order.task.base_commit)
         ended = Job(order, commit, shop, steps, transcript).carry_out()
     folder.keep(ended)
     return ended
+
+
+def local_name(repository: Path) -> str:
+    """What tells apart the environments of local repositories: all checkouts of a name have them in common.
+
+    With a space, it is the name of no repository of a forge, which may be private.
+    """
+    return f"local {repository.resolve().name}"
 
 
 def workshop(settings: Settings, order: Order, stop: Stop, publisher: Publisher, repository: str) -> Workshop:

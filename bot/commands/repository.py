@@ -105,7 +105,7 @@ def env(
             raise BadInput(f"No test suite of a known kind was found. Say how the tests run in {CONFIG}.")
         chosen = found[0]
         if build:
-            sandbox = DockerSandbox(wiring.sandbox_settings(settings, "env", str(path.resolve())))
+            sandbox = DockerSandbox(wiring.sandbox_settings(settings, "env", wiring.local_name(path)))
             say = lambda line: console.print(Text(line, style="dim"))  # noqa: E731 - a name for one use
             proof = prove(sandbox, tree, found, seconds=settings.test_seconds, on_attempt=say)
             chosen = proof.recipe

@@ -102,7 +102,7 @@ def solve(
             models={},
             started=datetime(2026, 1, 1, tzinfo=UTC),
         )
-        sandbox = DockerSandbox(wiring.sandbox_settings(settings, order.run, str(repo)))
+        sandbox = DockerSandbox(wiring.sandbox_settings(settings, order.run, wiring.local_name(repo)))
         shop = Workshop(
             model=Recorded.script(script) if isinstance(script, Mapping) else script,
             sandbox=sandbox,
