@@ -55,8 +55,13 @@ class Town:
         self.scene.world.install(self.scene.app, made)
         return replace(self, repository=made)
 
-    def serve(self, *roles: str, port: int | None = None) -> subprocess.Popen[bytes]:
-        """A process of the bot; returns when it listens, or has begun if it does not listen."""
+    def serve(
+        self, *roles: str, port: int | None = None, settings: dict[str, str] | None = None, without: str = "^$"
+    ) -> subprocess.Popen[bytes]:
+        """A process of the bot; returns when it listens, or has begun if it does not listen.
+
+        `settings` are its own alone; those that `without` matches it does not have.
+        """
         chosen = roles or ("listener", "worker", "publisher")
         environment = {
             "PATH": os.environ["PATH"],
@@ -79,7 +84,9 @@ class Town:
             **{name: os.environ[name] for name in ("SSL_CERT_FILE", "DOCKER_HOST") if name in os.environ},
             **setup_environment(),
             **self.settings,
+            **(settings or {}),
         }
+        environment = {name: value for name, value in environment.items() if not re.search(without, name)}
         command = [sys.executable, "-c", "from bot.cli import main; main()", "serve", "--roles", ",".join(chosen)]
         with (self.folder / f"log-{len(self.processes)}").open("wb") as log:
             process = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT, cwd=self.folder)
