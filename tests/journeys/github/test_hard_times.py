@@ -20,7 +20,7 @@ def bot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
         yield made
 
 
-def test_a_base_that_moved_is_rebased_onto_and_verified_again(bot: Town) -> None:
+def test_a_default_branch_called_trunk_that_moved_is_rebased_onto_and_verified_again(bot: Town) -> None:
     here = bot.elsewhere("moved", "trunk")
     issue = here.issue()
     here.at_request(

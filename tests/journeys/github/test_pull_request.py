@@ -52,12 +52,3 @@ def test_a_labelled_issue_becomes_a_pull_request(tmp_path: Path) -> None:
         assert here.asked() == here.model.whole
         writes = [one for one in here.scene.github.seen if one.method in ("POST", "PATCH", "PUT", "DELETE")]
         assert not [one for one in writes if one.status >= 400 and one.path != "/graphql"]
-
-
-def test_the_default_branch_may_be_called_otherwise(tmp_path: Path) -> None:
-    with town(tmp_path, default_branch="trunk") as here:
-        here.serve()
-        issue = here.issue()
-        here.label(issue)
-        assert here.ended(issue) == "Fixed", here.logs()
-        assert here.pull(issue).pull.base == "trunk"  # type: ignore[union-attr]

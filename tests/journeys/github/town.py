@@ -74,6 +74,7 @@ class Town:
             "AGENT_FIX_GITHUB_APP_KEY": str(self.folder / "app.pem"),
             "AGENT_FIX_GITHUB_PAUSE": "0",
             "AGENT_FIX_GITHUB_LONGEST_WAIT": "3",
+            "AGENT_FIX_GITHUB_RETRIES": "1",
             "AGENT_FIX_WEBHOOK_SECRET": SECRET,
             "AGENT_FIX_PORT": str(port or self.port),
             "AGENT_FIX_GRACE_MINUTES": "0",
