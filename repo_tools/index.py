@@ -11,6 +11,9 @@ from repo_tools.store import Store
 from repo_tools.tree import Tree
 from repo_tools.view import View
 
+_DECIDING = ("facts", "languages", "symbols", "words", "postings", "covering", "documents", "derived", "store")
+"""The modules that decide what the index holds, and how."""
+
 
 class Index:
     """The index in one folder. Threads may share one, processes a folder."""
@@ -36,5 +39,7 @@ class Index:
 def _version() -> str:
     """Another whenever the same bytes could give other facts: for other code, other queries, other grammars."""
     here = Path(__file__).parent
-    texts = [file.read_bytes() for file in sorted([*here.glob("*.py"), *here.glob("queries/*.scm")])]
-    return hashlib.sha256(b"".join(texts)).hexdigest()
+    code = [here / f"{name}.py" for name in _DECIDING]
+    return hashlib.sha256(
+        b"".join(file.read_bytes() for file in [*code, *sorted(here.glob("queries/*.scm"))])
+    ).hexdigest()

@@ -6,7 +6,6 @@ import functools
 import importlib
 import re
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,8 +17,7 @@ MATCH_LIMIT = 4096
 """Matches open at a time, which bounds a query's time: tree-sitter 0.26.1 crashes when given a callback for it."""
 
 
-@dataclass(frozen=True)
-class Language:
+class Language(NamedTuple):
     """One row: how files are recognised, which wheel has the grammar, which queries apply, how deep definitions lie."""
 
     name: str
