@@ -198,6 +198,8 @@ class Execution:
         killed = self._code in (KILLED, KILLED_INSIDE)
         if state["OOMKilled"] and killed:
             return Result(None, output, seconds, "memory")
+        if state["OOMKilled"]:
+            output += "\n[one of its processes was killed: together they needed more memory than a sandbox has]\n"
         if self._code == KILLED or state["Error"]:
             raise SandboxDied("the container was killed from outside: run it again, and see the engine's log")
         return Result(KILLED if killed else self._code, output, seconds)

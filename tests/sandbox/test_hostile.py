@@ -70,6 +70,12 @@ def test_a_memory_eater_is_named(sandbox: DockerSandbox, environment: Environmen
     assert (result.ended, result.exit_code) == ("memory", None)
 
 
+def test_a_memory_eater_among_others_is_told_of(sandbox: DockerSandbox, environment: Environment) -> None:
+    result = sandbox.run(environment, PROJECT, "python3 -c \"b'x' * 2_000_000_000\"; echo went on", seconds=60)
+    assert (result.ended, result.exit_code) == ("exit", 0)
+    assert "went on\n\n[one of its processes was killed" in result.output
+
+
 def test_a_disk_filler_is_ended(sandbox: DockerSandbox, environment: Environment) -> None:
     command = "for i in $(seq 10000); do head -c 20000000 /dev/zero > fill$i; sleep 0.01; done"
     result = sandbox.run(environment, PROJECT, command, seconds=60)
