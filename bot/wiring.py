@@ -35,6 +35,7 @@ from repo_tools.index import Index
 from repo_tools.tree import Tree
 from sandbox.docker_engine import DockerSandbox, sweep
 from sandbox.errors import SandboxUnavailable
+from sandbox.local_process import LocalSandbox
 from sandbox.memory import RecipeMemory
 from sandbox.settings import SandboxSettings
 
@@ -138,17 +139,24 @@ def local_name(repository: Path) -> str:
     return f"local {repository.resolve().name}"
 
 
+def sandbox(settings: Settings, run: str, repository: str) -> DockerSandbox | LocalSandbox:
+    """Where commands run: in containers, unless the settings name the processes of a machine that is thrown away."""
+    told = sandbox_settings(settings, run, repository)
+    if settings.sandbox == "local":
+        return LocalSandbox(told)
+    with contextlib.suppress(SandboxUnavailable):  # said as an outcome by what needs the engine next
+        sweep(told, run_id=run)  # what a crash of this very run left, and what nobody waits for any more
+    return DockerSandbox(told)
+
+
 def workshop(settings: Settings, order: Order, stop: Stop, publisher: Publisher, repository: str) -> Workshop:
     """What one run is carried out with; `repository` tells apart what set-ups keep."""
-    told = sandbox_settings(settings, order.run, repository)
-    with contextlib.suppress(SandboxUnavailable):  # said as an outcome by what needs the engine next
-        sweep(told, run_id=order.run)  # what a crash of this very run left, and what nobody waits for any more
+    at_work = sandbox(settings, order.run, repository)
     sweep_folders()
-    containers = DockerSandbox(told)
-    stop.tell(containers.stop)
+    stop.tell(at_work.stop)
     return Workshop(
         model=model(settings, order, stop.event),
-        sandbox=containers,
+        sandbox=at_work,
         index=Index.open(settings.state_dir / "index"),
         publisher=publisher,
         recipes=RecipeMemory(settings.state_dir / "recipes"),

@@ -24,7 +24,6 @@ from repo_tools.regions import Region
 from repo_tools.repo_map import repo_map
 from repo_tools.tree import Tree
 from repo_tools.view import View
-from sandbox.docker_engine import DockerSandbox
 from sandbox.port import TestOutcome
 from sandbox.proving import prove
 from sandbox.recipe import candidates
@@ -105,7 +104,7 @@ def env(
             raise BadInput(f"No test suite of a known kind was found. Say how the tests run in {CONFIG}.")
         chosen = found[0]
         if build:
-            sandbox = DockerSandbox(wiring.sandbox_settings(settings, "env", wiring.local_name(path)))
+            sandbox = wiring.sandbox(settings, "env", wiring.local_name(path))
             say = lambda line: console.print(Text(line, style="dim"))  # noqa: E731 - a name for one use
             proof = prove(sandbox, tree, found, seconds=settings.test_seconds, on_attempt=say)
             chosen = proof.recipe

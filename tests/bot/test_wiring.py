@@ -1,0 +1,33 @@
+"""Which adapters the settings choose."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pytest
+
+from bot import wiring
+from bot.errors import BadInput
+from bot.settings import load_settings
+from sandbox.docker_engine import DockerSandbox
+from sandbox.local_process import LocalSandbox
+
+
+def test_containers_unless_plain_processes_are_named(tmp_path: Path) -> None:
+    for name, kind in ((None, DockerSandbox), ("docker", DockerSandbox), ("local", LocalSandbox)):
+        settings = load_settings(state_dir=tmp_path, sandbox=name)
+        with contextlib.closing(wiring.sandbox(settings, "test-wiring", "any")) as made:
+            assert type(made) is kind
+
+
+def test_copies_of_a_local_repository_share_an_environment(tmp_path: Path) -> None:
+    one, two = wiring.local_name(tmp_path / "a" / "calc"), wiring.local_name(tmp_path / "b" / "calc")
+    assert one == two != wiring.local_name(tmp_path / "a" / "other")
+    assert one != "owner/calc"
+
+
+@pytest.mark.parametrize("name", ["none", "podman"])
+def test_no_other_sandbox_is_known(name: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"(?i)sandbox"):
+        load_settings(state_dir=tmp_path, sandbox=name)
