@@ -9,7 +9,7 @@ demo: ready
 	@$(BIN)/python tests/data/demo/demo.py
 
 test: ready
-	$(BIN)/python -m pytest -q $(TESTS)
+	$(BIN)/python -m pytest -q -n 3 --dist loadscope $(TESTS)
 
 check: .venv/.ready
 	$(BIN)/ruff check .

@@ -63,12 +63,25 @@ def markdown(text: str, hosts: Collection[str] = HOSTS) -> str:
     return fence(plain) if _is_live(closed, hosts) else closed
 
 
+ITEM = [
+    "bullet_list_open",
+    "list_item_open",
+    "paragraph_open",
+    "inline",
+    "paragraph_close",
+    "list_item_close",
+    "bullet_list_close",
+]
+"""What a list item of one paragraph parses to."""
+
+
 def sentence(text: str, hosts: Collection[str] = HOSTS) -> str:
     """`text` as one paragraph on one line, for list items and the like."""
     flat = line(text)
     quiet = markdown(flat, hosts)
-    types = [token.type for token in blocks(quiet)]
-    return quiet if types == ["paragraph_open", "inline", "paragraph_close"] else code(flat)
+    # Seen as a list item: a text of dashes alone would make a rule of the item's own mark.
+    types = [token.type for token in blocks(f"- {quiet}")]
+    return quiet if types == ITEM else code(flat)
 
 
 def line(text: str) -> str:
