@@ -11,7 +11,8 @@ import pytest
 
 from bot.records import RunStarted
 from bot.transcript import read
-from tests.journeys.demo import agent_fix, ended
+from tests.data.demo.demo import project
+from tests.journeys.demo import RECORDING, agent_fix, ended
 from tests.journeys.sdists import sdist
 
 RECORDINGS = Path(__file__).parent.parent / "data" / "recordings"
@@ -36,14 +37,13 @@ def test_a_recorded_run_ends_in_the_same_change(tmp_path: Path, name: str) -> No
 
 
 def test_a_recording_that_was_tampered_with_is_noticed(tmp_path: Path) -> None:
-    recording = RECORDINGS / "humanize.jsonl"
-    repo = sdist("humanize", *PROJECTS["humanize"], tmp_path)
-    lines = recording.read_text("utf-8").splitlines()
+    lines = RECORDING.read_text("utf-8").splitlines()
     tampered = tmp_path / "tampered.jsonl"
     changed = [line.replace('"mode": "100644", "data": "', '"mode": "100644", "data": "IyB4Cg', 1) for line in lines]
     assert changed != lines
     tampered.write_text("\n".join(changed) + "\n", "utf-8")
-    process = agent_fix("replay", str(tampered), "--repo", str(repo), "--loose", "--json", state=tmp_path / "state")
+    words = ("replay", str(tampered), "--repo", str(project(tmp_path)), "--loose", "--json")
+    process = agent_fix(*words, state=tmp_path / "state")
     _, err = process.communicate(timeout=280)
     assert process.returncode != 0
     assert "another change" in err
