@@ -8,11 +8,11 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from repo_tools.evidence import Evidence
-from repo_tools.file_evidence import FileEvidence, Place, Weighed
+from repo_tools.file_evidence import MANY_DEFINE, FileEvidence, Place, Weighed
 from repo_tools.literals import matching_literals
 from repo_tools.mentions import Mentions
 from repo_tools.symbols import Definition
@@ -24,6 +24,8 @@ SATURATION, BY_LENGTH = 1.2, 0.75
 """BM25's k1 and b."""
 IN_NAME, IN_OWNER = 3.0, 2.0
 """How many times in its body a word in the name of a definition counts, and one in the names of its owners."""
+TOLD = 1.0
+"""A name that is mentioned less than this strongly may be a plain word, and is no reason to tell a person."""
 BEST_OF = 5
 """So many of a file's definitions speak for the file together."""
 
@@ -39,8 +41,6 @@ class Unit:
     definition: Definition
     own: bytes
     """Its text; of a class, without what is defined in it."""
-    nested: bool
-    """Whether it stands in a function."""
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ def definition_evidence(
         found.units.extend(_units(number, data, view.outline(view.files()[number])))
         found.of_file[number] = range(first, len(found.units))
     _words(found, files)
-    _names(found, view, said)
+    _names(found, view, said, files.evidence)
     _places_of_issue(found, files.places)
     _quotes(found, said, files.evidence, texts)
     _sum_up(found, files.evidence)
@@ -73,14 +73,9 @@ def definition_evidence(
 
 def _units(number: int, data: bytes, outline: Sequence[Definition]) -> Iterator[Unit]:
     kept = [one for one in outline if one.kind not in _NO_PLACES]
-    functions_end = 0
     for place, one in enumerate(kept):
-        nested = one.start < functions_end
-        if one.kind in _CONTAINERS:
-            yield Unit(number, one, _without_members(data, one, kept, place), nested)
-        else:
-            functions_end = max(functions_end, one.end)
-            yield Unit(number, one, data[one.start : one.end], nested)
+        is_container = one.kind in _CONTAINERS
+        yield Unit(number, one, _without_members(data, one, kept, place) if is_container else data[one.start : one.end])
 
 
 def _without_members(data: bytes, one: Definition, kept: Sequence[Definition], place: int) -> bytes:
@@ -96,7 +91,7 @@ def _without_members(data: bytes, one: Definition, kept: Sequence[Definition], p
 
 
 def _words(found: DefinitionEvidence, files: FileEvidence) -> None:
-    """BM25 over bodies and names, and the same for the title alone; sums of rarity over names and over owners."""
+    """BM25 over bodies and names, and sums of rarity over names and over owners."""
     forms: dict[str, list[int]] = {}
     for place, one in enumerate(files.weighed):
         for word in one.written:
@@ -106,21 +101,31 @@ def _words(found: DefinitionEvidence, files: FileEvidence) -> None:
     counted = [words(unit.own) for unit in found.units]
     sizes = [counts.total() for counts in counted]
     mean = sum(sizes) / max(1, len(sizes)) or 1.0
-    for place, (unit, counts) in enumerate(zip(found.units, counted, strict=True)):
-        times = _times(counts, found.meaning)
+    times = [_times(counts, found.meaning) for counts in counted]
+    worth = _worth(times, files.weighed)
+    for place, (unit, counts) in enumerate(zip(found.units, times, strict=True)):
         owner, _, name = unit.definition.name.rpartition(".")
         in_name = _finding(name, forms)
         in_owner = {term for part in owner.split(".") for term in _finding(part, forms)} if owner else set()
         for terms_there, count in ((in_name, IN_NAME), (in_owner, IN_OWNER)):
             for term in terms_there:
-                times[term] = times.get(term, 0.0) + count
+                counts[term] = counts.get(term, 0.0) + count
         norm = SATURATION * (1 - BY_LENGTH + BY_LENGTH * sizes[place] / mean)
-        _add_words(found.evidence, place, files.weighed, {term: n / (n + norm) for term, n in times.items()})
-        found.evidence.add("name", place, _worth(in_name, files.weighed))
-        found.evidence.add("owner", place, _worth(in_owner, files.weighed))
-        found.evidence.add("size", place, math.log1p(sizes[place]))
-        if unit.nested:
-            found.evidence.add("nested", place, 1.0)
+        add = found.evidence.add
+        add("text", place, sum(worth[term] * count / (count + norm) for term, count in counts.items()))
+        add("name", place, sum(worth[term] for term in in_name))
+        add("owner", place, sum(worth[term] for term in in_owner))
+        add("size", place, math.log1p(sizes[place]))
+
+
+def _worth(times: Sequence[Mapping[int, float]], weighed: Sequence[Weighed]) -> list[float]:
+    """What each term of the query counts: its weight and its rarity among the definitions."""
+    holding = Counter(term for counts in times for term in counts)
+    many = len(times)
+    return [
+        one.term.weight * math.log(1 + (many - holding[place] + 0.5) / (holding[place] + 0.5))
+        for place, one in enumerate(weighed)
+    ]
 
 
 def telling_words_of(found: DefinitionEvidence, files: FileEvidence, place: int, many: int = 3) -> list[str]:
@@ -138,45 +143,31 @@ def _times(counts: Counter[bytes], meaning: Mapping[bytes, Sequence[int]]) -> di
     return times
 
 
-def _add_words(evidence: Evidence[int], place: int, weighed: Sequence[Weighed], gains: Mapping[int, float]) -> None:
-    text = title = 0.0
-    for term, gain in gains.items():
-        one = weighed[term]
-        text += gain * one.rarity * one.term.weight
-        if one.term.titled:
-            title += gain * one.rarity
-    evidence.add("text", place, text)
-    evidence.add("title", place, title)
-
-
-def _worth(places: Iterable[int], weighed: Sequence[Weighed]) -> float:
-    return sum(weighed[place].rarity * weighed[place].term.weight for place in places)
-
-
 def _finding(name: str, forms: Mapping[str, list[int]]) -> set[int]:
     """The places of the terms of the query that find a name."""
     return {place for term in terms(name) for place in forms.get(term, ())}
 
 
-def _names(found: DefinitionEvidence, view: View, said: Mentions) -> None:
-    defining: dict[str, int] = {}
+def _names(found: DefinitionEvidence, view: View, said: Mentions, of_files: Evidence[int]) -> None:
+    defining: dict[str, set[int]] = {}
+    for unit in found.units:
+        defining.setdefault(unit.definition.last_name, set()).add(unit.file)
+    pairs = {pair: weight for dotted, weight in said.dotted.items() for pair in itertools.pairwise(dotted)}
     for place, unit in enumerate(found.units):
-        parts = unit.definition.name.split(".")
-        weight = said.names.get(parts[-1], 0.0)
-        if weight and len(parts[-1]) > 1:
-            many = defining.setdefault(parts[-1], len(view.defining(parts[-1])))
-            found.evidence.add(
-                "mentioned", place, weight / max(1, many), f"the issue mentions {parts[-1]}" if weight >= 1 else ""
-            )
-    pairs = {
-        (owner, name): weight for dotted, weight in said.dotted.items() for owner, name in itertools.pairwise(dotted)
-    }
-    for place, unit in enumerate(found.units):
-        parts = unit.definition.name.split(".")
-        stem = view.files()[unit.file].rpartition("/")[2].partition(".")[0]
-        owner = parts[-2] if len(parts) > 1 else stem
-        if weight := pairs.get((owner, parts[-1]), 0.0):
-            found.evidence.add("dotted", place, weight, f"the issue mentions {owner}.{parts[-1]}")
+        *owners, name = unit.definition.name.split(".")
+        weight = said.names.get(name, 0.0) if len(name) > 1 else 0.0
+        if weight and len(defining[name]) <= MANY_DEFINE:
+            reason = f"the issue mentions {name}" if weight >= TOLD else ""
+            found.evidence.add("mentioned", place, weight / len(defining[name]), reason)
+        owner = owners[-1] if owners else view.files()[unit.file].rpartition("/")[2].partition(".")[0]
+        if weight := pairs.get((owner, name), 0.0):
+            found.evidence.add("dotted", place, weight, f"the issue mentions {owner}.{name}")
+    for name, files in defining.items():
+        weight = said.names.get(name, 0.0) if len(name) > 1 else 0.0
+        if weight and len(files) <= MANY_DEFINE:
+            reason = f"defines {name}, which the issue mentions" if weight >= TOLD else ""
+            for number in files:
+                of_files.add("defining", number, weight / len(files), reason)
 
 
 def _places_of_issue(found: DefinitionEvidence, places: Sequence[Place]) -> None:
@@ -245,6 +236,5 @@ def _sum_up(found: DefinitionEvidence, of_files: Evidence[int]) -> None:
     for number, places in found.of_file.items():
         best = heapq.nlargest(BEST_OF, (text.get(place, 0.0) for place in places))
         if best:
-            of_files.add("best definition", number, best[0])
             of_files.add("best definitions", number, sum(best) / BEST_OF)
             of_files.add("best name", number, max(name.get(place, 0.0) for place in places))

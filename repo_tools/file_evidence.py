@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -126,29 +125,11 @@ def _terms_of_paths(files: Sequence[str]) -> dict[str, list[int]]:
 
 
 def _names(evidence: Evidence[int], view: View, said: Mentions, ranked: frozenset[int]) -> None:
-    defining: dict[str, frozenset[int]] = {}
-
-    def those_defining(name: str) -> frozenset[int]:
-        if name not in defining:
-            defining[name] = ranked.intersection(view.defining(name))
-        return defining[name]
-
     for name, weight in said.names.items():
-        files = those_defining(name) if len(name) > 1 else frozenset()
+        files = ranked.intersection(view.defining(name)) if len(name) > 1 else frozenset()
         if len(files) <= MANY_DEFINE:
             for number in files:
-                evidence.add(
-                    "mentioned",
-                    number,
-                    weight / len(files),
-                    f"defines {name}, which the issue mentions" if weight >= 1 else "",
-                )
-    for parts, weight in said.dotted.items():
-        for owner, name in itertools.pairwise(parts):
-            files = those_defining(name)
-            stems = {number for number in files if owner in view.files()[number].rpartition(".")[0].split("/")[-2:]}
-            for number in files & (those_defining(owner) | stems):
-                evidence.add("dotted", number, weight, f"defines {owner}.{name}, which the issue mentions")
+                evidence.add("mentioned", number, weight / len(files))
 
 
 def _paths(found: FileEvidence, said: Mentions, paths: WrittenPaths) -> None:

@@ -46,6 +46,7 @@ _TEST_FILE = re.compile(
 _GENERATED_FILE = re.compile(
     r"(?:_pb2(?:_grpc)?\.pyi?|\.pb\.\w+|[.-]min\.(?:js|css)|\.generated\.\w+|\.g\.cs|_generated\.\w+)$"
 )
+_VENDORED_FILE = re.compile(r"[.-]v?\d+(?:\.\d+)+(?:[.-]\w+)*\.(?:js|css|py)$|^jquery\b.*\.js$")
 _DOCS_FILE = re.compile(
     r"(?i:\.(?:md|rst|txt|adoc|markdown|ipynb)$|^(?:readme|changelog|changes|history|license|copying)\b)"
 )
@@ -79,7 +80,7 @@ def says_generated(data: bytes) -> bool:
 def _kind_of_file(name: str, folder: str, around: FileKind | None) -> FileKind:
     known = language_of(name) is not None
     rules = (
-        (around is FileKind.VENDORED, FileKind.VENDORED),
+        (around is FileKind.VENDORED or _VENDORED_FILE.search(name), FileKind.VENDORED),
         (around is FileKind.GENERATED or _GENERATED_FILE.search(name), FileKind.GENERATED),
         (around is FileKind.TEST or (known and _TEST_FILE.match(name)), FileKind.TEST),
         (around is FileKind.DOCS or _DOCS_FILE.search(name), FileKind.DOCS),

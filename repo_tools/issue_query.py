@@ -12,7 +12,7 @@ from repo_tools.issue_text import Part, Segment
 from repo_tools.traces import is_trace_line
 from repo_tools.words import terms
 
-WEIGHTS = {Part.TITLE: 3.0, Part.PROSE: 1.0, Part.INLINE: 1.0, Part.CODE: 0.5}
+WEIGHTS = {Part.TITLE: 3.0, Part.PROSE: 1.0, Part.INLINE: 2.0, Part.CODE: 0.5}
 """How much a word counts, by where it stands; a word said again counts by the logarithm."""
 PAIRED = 0.5
 """The part of that which two neighbouring words count as one name: `code printer` for `CodePrinter`."""

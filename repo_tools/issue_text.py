@@ -28,7 +28,7 @@ class Segment:
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})([^`]*)$")
 _SHOWN = re.compile(r" {4}\s*\S|\t\s*\S|\s*(>>>|\.\.\.) |\s*In ?\[\d+\]:|\s*File \"[^\"]+\", line \d")
-_INLINE = re.compile(r"`+([^`\n]+)`+")
+_INLINE = re.compile(r"(?<!`)`++([^`\n]+)`+")
 
 
 def segments(text: str) -> list[Segment]:
@@ -36,7 +36,9 @@ def segments(text: str) -> list[Segment]:
 
     A code span counts for itself, and stands no longer in the prose around it.
     """
-    clean = _COMMENT.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).lstrip()
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    end = text.rfind("-->") + len("-->")
+    clean = (_COMMENT.sub("", text[:end]) + text[end:]).lstrip()
     title, _, body = clean.partition("\n")
     found: list[Segment] = []
     for part, stretch in [(Part.TITLE, title), *_blocks(body)]:

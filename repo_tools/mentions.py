@@ -17,9 +17,10 @@ SHORTEST_QUOTE = 12
 """Characters below which equal lines of code say nothing."""
 
 _NAME = re.compile(r"[^\W\d]\w*")
-_DOTTED = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#|->)[^\W\d]\w*)+")
+_DOTTED = re.compile(r"(?<!\w)[^\W\d]\w*(?:(?:\.|::|#|->)[^\W\d]\w*)+")
 _OWNERS = re.compile(r"\.|::|#|->")
-_PATH = re.compile(r"(?:[\w.~+@-]*[/\\])*[\w+-][\w.+-]*\.(?!\d)\w{1,6}\b(?![\w(/\\])")
+_PATH = re.compile(r"(?<![\w.~+@/\\-])[\w.~+@/\\-]+")
+_FILE = re.compile(r"[\w+-][\w.+-]*\.(?!\d)\w{1,6}")
 _IDENTIFIER = re.compile(r"_|[a-z0-9][A-Z]|[A-Z]{2,}[a-z]")
 _PROMPT = re.compile(r"^\s*(?:-*> ?)?\d+\s|^\s*[>+-]\s|^\s*(?:>>>|\.\.\.)\s|^\s*In ?\[\d+\]:")
 
@@ -54,9 +55,9 @@ def mentions(text: str) -> Mentions:
         text=" ".join(text.split()),
         names=_names(found),
         dotted=_dotted(found),
-        paths=tuple(dict.fromkeys(_PATH.findall(whole))),
+        paths=tuple(dict.fromkeys(_paths(whole))),
         frames=tuple(frames(whole)),
-        places=tuple(places(whole)),
+        places=tuple(places(text)),
         quotes=frozenset(_quotes(found)),
     )
 
@@ -95,6 +96,14 @@ def _without_traces(segment: Segment) -> str:
     if segment.part is not Part.CODE:
         return segment.text
     return "\n".join(line for line in segment.text.split("\n") if not is_trace_line(line))
+
+
+def _paths(text: str) -> Iterable[str]:
+    for match in _PATH.finditer(text):
+        # What a call or a further word follows is no file: `self.run(`.
+        written = match[0].rstrip(".-")
+        if text[match.end() : match.end() + 1] != "(" and _FILE.fullmatch(re.split(r"[/\\]", written)[-1]):
+            yield written
 
 
 def _quotes(found: Iterable[Segment]) -> Iterable[str]:

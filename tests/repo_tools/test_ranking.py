@@ -234,3 +234,14 @@ def test_definitions_of_other_languages_are_found(ranked) -> None:  # type: igno
     )
     trace = "Panic\n```\ngoroutine 1 [running]:\nmain.main()\n\t/home/me/x/cmd/mux.go:4 +0x1d\n```"
     assert first(ranked(trace, files)) == ("cmd/mux.go", "cmd/mux.go:mux.Mux.Handle")
+
+
+def test_the_list_of_definitions_is_not_filled_by_one_file(ranked) -> None:  # type: ignore[no-untyped-def]
+    members = b"".join(b"    def render_page_%d(self): return self.page\n" % n for n in range(30))
+    files = {
+        "site/pages.py": b"class PageRenderer:\n" + members,
+        "site/theme.py": b"class Theme:\n    def render_page(self): return self.page\n",
+    }
+    found = ranked("Rendering of a page is slow\nThe page is rendered twice", files)
+    assert "site/theme.py" in [hit.path for hit in found.regions[:10]]
+    assert [hit.score for hit in found.regions] == sorted((hit.score for hit in found.regions), reverse=True)
