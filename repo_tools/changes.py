@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
+
+import git
 
 from repo_tools.checkout import Commit, Repository, line, text
 from repo_tools.commits import Signature, write_tree
@@ -94,6 +97,11 @@ def _explained(fields: list[bytes]) -> str:
 
 
 def authors(base: Commit, head: Commit) -> frozenset[str]:
-    """The e-mail addresses of the authors and committers of what `head` has on top of `base`."""
-    printed = head.repository.git.run("log", "--format=%ae%n%ce", f"{base.id}..{head.id}", "--")
-    return frozenset(text(printed).split())
+    """The e-mail addresses of the authors and committers of what `head` has on top of `base`.
+
+    GitPython reads the commits, in our own directory: what the repository says in its configuration is not there.
+    """
+    with closing(git.Repo(head.repository.git.folder, expand_vars=False)) as reader:
+        commits = list(reader.iter_commits(f"{base.id}..{head.id}"))
+        people = [person for one in commits for person in (one.author, one.committer)]
+        return frozenset(person.email for person in people if person.email)

@@ -65,7 +65,7 @@ FLOORS = [
 
 ONLY_IN = {
     "github": "bot/forge/",
-    "git": "repo_tools/checkout.py",
+    "git": "repo_tools/changes.py",
     "docker": "sandbox/",
     "openai": "bot/llm/openai_chat.py",
     "fastapi": "bot/service/",

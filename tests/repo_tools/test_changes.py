@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from repo_tools.changes import Conflict, diff, diff_commits, patch_between, rebase
+from repo_tools.changes import Conflict, authors, diff, diff_commits, patch_between, rebase
 from repo_tools.checkout import Repository, open_local
 from repo_tools.commits import Signature, commit
 from repo_tools.errors import NameRefused
@@ -110,3 +110,19 @@ def test_a_conflict_names_the_paths_and_the_reason(repository: Repository, made:
     assert set(conflict.paths) == {"a.py", "c.txt"}
     assert "CONFLICT (content)" in conflict.explanation or "Merge conflict in c.txt" in conflict.explanation
     assert "deleted" in conflict.explanation
+
+
+def test_the_authors_of_what_was_added_are_known_and_nobody_else(repository: Repository, made: GitRepository) -> None:
+    base = repository.resolve()
+    assert authors(base, base) == frozenset()
+    made.git("config", "core.fsmonitor", "touch pwned")
+    made.git("config", "core.sshCommand", "touch pwned")
+    made.write({"a.py": b"x"})
+    made.git(
+        "add", "--all", env={"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": ""}
+    )
+    other = {"GIT_AUTHOR_EMAIL": "other@example.org", "GIT_COMMITTER_EMAIL": "third@example.org"}
+    off = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": ""}
+    made.git("commit", "--quiet", "-m", "more", env=other | off)
+    assert authors(base, repository.resolve()) == {"other@example.org", "third@example.org"}
+    assert not (made.path / "pwned").exists()
