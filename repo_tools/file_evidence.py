@@ -112,15 +112,17 @@ def _words(found: FileEvidence, view: View, query: Sequence[Term], ranked: froze
 
 
 def _terms_of_paths(files: Sequence[str]) -> dict[str, list[int]]:
-    """Term -> the files in whose path it stands."""
+    """Term -> the files in whose path it stands; one that stands there twice may come twice."""
     found: dict[str, list[int]] = {}
-    of_folder: dict[str, frozenset[str]] = {}
+    in_folder: dict[str, list[int]] = {}
     for number, path in enumerate(files):
         folder, _, name = path.rpartition("/")
-        if folder not in of_folder:
-            of_folder[folder] = frozenset(term for part in folder.split("/") for term in terms(part))
-        for term in of_folder[folder].union(terms(name.partition(".")[0])):
+        in_folder.setdefault(folder, []).append(number)
+        for term in terms(name.partition(".")[0]):
             found.setdefault(term, []).append(number)
+    for folder, numbers in in_folder.items():
+        for term in {term for part in folder.split("/") for term in terms(part)}:
+            found.setdefault(term, []).extend(numbers)
     return found
 
 

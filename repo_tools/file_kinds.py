@@ -40,54 +40,68 @@ _ALSO_TESTS = _names("test testing bench benches benchmark benchmarks asv_bench"
 _DOCS = _names("doc docs documentation example examples sample samples tutorial tutorials demo demos")
 _TOOLING = _names("ci tool tools script scripts release bin build hack")
 
-_TEST_FILE = re.compile(
-    r"(?i:^(?:test_.*|bench_.*|.*_test|.*[.-](?:test|spec)|.*_spec|conftest|tests))\.\w+$|^(?:Test[A-Z].*|.*[a-z0-9]Tests?)\.\w+$"
-)
-_GENERATED_FILE = re.compile(
-    r"(?:_pb2(?:_grpc)?\.pyi?|\.pb\.\w+|[.-]min\.(?:js|css)|\.generated\.\w+|\.g\.cs|_generated\.\w+)$"
-)
-_VENDORED_FILE = re.compile(r"[.-]v?\d+(?:\.\d+)+(?:[.-]\w+)*\.(?:js|css|py)$|^jquery\b.*\.js$")
-_DOCS_FILE = re.compile(
-    r"(?i:\.(?:md|rst|txt|adoc|markdown|ipynb)$|^(?:readme|changelog|changes|history|license|copying)\b)"
-)
-_TOOLING_FILE = _names("setup.py noxfile.py versioneer.py ez_setup.py ah_bootstrap.py conf.py fabfile.py")
+_TEST_BEGINS = ("test_", "bench_")
+_TEST_ENDS = ("_test", ".test", "-test", "_spec", ".spec", "-spec")
+_TEST_NAMES = _names("conftest tests")
+_TEST_CLASS = re.compile(r"Test[A-Z]|\w*[a-z0-9]Tests?$")
+_GENERATED_ENDS = ("_pb2", "_pb2_grpc", ".pb", ".min", "-min", ".generated", "_generated", ".g")
+_VERSION = re.compile(r"[.-]v?\d+(?:\.\d+)+")
+_DOCS_SUFFIXES = _names(".md .rst .txt .adoc .markdown .ipynb")
+_DOCS_NAMES = _names("readme changelog changes history license licence copying authors contributing")
+_TOOLING_NAMES = _names("setup noxfile versioneer ez_setup ah_bootstrap conf fabfile")
+_WHOLE = frozenset({FileKind.VENDORED, FileKind.GENERATED, FileKind.TEST, FileKind.DOCS})
+"""Kinds of folders whose files are all of that kind."""
 _SAYS_GENERATED = re.compile(
     rb"(?im)^[ \t]*(?:#|//|/\*|\*|--|;).{0,160}"
     rb"(?:@generated|do not edit|auto-?generated|generated (?:from|by|automatically)\b)"
 )
 _BEGINNING = 600
+_LONGEST_MEAN_LINE = 400
 
 
 def kinds(paths: Sequence[str]) -> list[FileKind]:
     """The kind of each file of a repository, given all its paths: some are told by what stands beside them."""
     here = frozenset(paths)
     folders: dict[str, FileKind | None] = {}
-    tests_within = {path.rpartition("/")[0] for path in paths if _TEST_FILE.match(path.rpartition("/")[2])}
+    named = [path.rpartition("/")[::2] for path in paths]
+    tests_within = {folder for folder, name in named if _is_test(name.rpartition(".")[0])}
     found = []
-    for path in paths:
-        folder, _, name = path.rpartition("/")
+    for folder, name in named:
         if folder not in folders:
             folders[folder] = _kind_of_folder(folder, here, tests_within)
-        found.append(_kind_of_file(name, folder, folders[folder]))
+        around = folders[folder]
+        found.append(around if around is not None and around in _WHOLE else _kind_of_file(name, folder, around))
     return found
 
 
-def says_generated(data: bytes) -> bool:
-    """Whether a file says at its beginning that a program wrote it."""
-    return _SAYS_GENERATED.search(data[:_BEGINNING]) is not None
+def looks_generated(data: bytes) -> bool:
+    """Whether a program wrote a file: it says so at its beginning, or has lines that no person writes."""
+    is_minified = len(data) > _LONGEST_MEAN_LINE * (data.count(b"\n") + 10)
+    return is_minified or _SAYS_GENERATED.search(data[:_BEGINNING]) is not None
 
 
 def _kind_of_file(name: str, folder: str, around: FileKind | None) -> FileKind:
-    known = language_of(name) is not None
-    rules = (
-        (around is FileKind.VENDORED or _VENDORED_FILE.search(name), FileKind.VENDORED),
-        (around is FileKind.GENERATED or _GENERATED_FILE.search(name), FileKind.GENERATED),
-        (around is FileKind.TEST or (known and _TEST_FILE.match(name)), FileKind.TEST),
-        (around is FileKind.DOCS or _DOCS_FILE.search(name), FileKind.DOCS),
-        (not known, FileKind.DATA),
-        (around is FileKind.TOOLING or (not folder and name in _TOOLING_FILE), FileKind.TOOLING),
+    stem, dot, suffix = name.rpartition(".")
+    if language_of(name) is None:
+        plain = (stem or suffix).lower()
+        return FileKind.DOCS if dot + suffix.lower() in _DOCS_SUFFIXES or plain in _DOCS_NAMES else FileKind.DATA
+    if stem.endswith(_GENERATED_ENDS):
+        return FileKind.GENERATED
+    if _VERSION.search(stem) or stem.startswith("jquery"):
+        return FileKind.VENDORED
+    if _is_test(stem):
+        return FileKind.TEST
+    return around or (FileKind.TOOLING if not folder and stem in _TOOLING_NAMES else FileKind.SOURCE)
+
+
+def _is_test(stem: str) -> bool:
+    small = stem.lower()
+    return (
+        small.startswith(_TEST_BEGINS)
+        or small.endswith(_TEST_ENDS)
+        or small in _TEST_NAMES
+        or ("Test" in stem and _TEST_CLASS.match(stem) is not None)
     )
-    return next((kind for holds, kind in rules if holds), FileKind.SOURCE)
 
 
 def _kind_of_folder(folder: str, here: frozenset[str], tests_within: set[str]) -> FileKind | None:

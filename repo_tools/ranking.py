@@ -10,12 +10,12 @@ from typing import NamedTuple
 from repo_tools.definition_evidence import DefinitionEvidence, definition_evidence, telling_words_of
 from repo_tools.evidence import Evidence, Model, Scale, Signal
 from repo_tools.file_evidence import FileEvidence, file_evidence, telling_words
-from repo_tools.file_kinds import FileKind, kinds, says_generated
+from repo_tools.file_kinds import FileKind, kinds, looks_generated
 from repo_tools.issue_query import query
 from repo_tools.mentions import mentions
 from repo_tools.view import View
 
-OPENED = 80
+OPENED = 40
 """Files that are read to look at their definitions."""
 LISTED = 50
 """Hits, and files of each kind, that are given."""
@@ -128,7 +128,7 @@ def gather(view: View, issue_text: str) -> Gathered:
     first = files.evidence.scores(FIRST, sources)
     opened = heapq.nlargest(OPENED, sources, key=lambda number: (first[number], -number))
     texts = {number: view.read(view.files()[number]) for number in opened}
-    generated = {number for number in opened if says_generated(texts[number])}
+    generated = {number for number in opened if looks_generated(texts[number])}
     texts = {number: data for number, data in texts.items() if number not in generated}
     of_kind[FileKind.GENERATED] = of_kind.get(FileKind.GENERATED, frozenset()) | generated
     return Gathered(of_kind, files, tuple(texts), definition_evidence(view, said, files, texts))
