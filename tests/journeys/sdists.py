@@ -8,6 +8,7 @@ import io
 import os
 import subprocess
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 from bot import wiring
@@ -17,14 +18,17 @@ from sandbox.port import Recipe
 from tests.fakes.memory_base import memory_tree
 
 FOLDER = "$HOME/sdist"
+LARGEST = 16_000_000
+"""Bytes of a distribution as text."""
 
 
 def sdist(name: str, version: str, sha256: str, folder: Path) -> Path:
     """The project as git would have it, the same commit id every time."""
     settings = load_settings(state_dir=folder / "state")
-    sandbox = DockerSandbox(wiring.sandbox_settings(settings, f"sdist-{name}", "sdists"))
+    told = wiring.sandbox_settings(settings, f"sdist-{name}", "sdists")
+    sandbox = DockerSandbox(replace(told, output_kept=LARGEST))
     # Reading a distribution's metadata runs its build backend: in the set-up, like all of a project's code.
-    download = f"pip download -q --no-deps --no-binary :all: -d {FOLDER} {name}=={version}"
+    download = f"pip download -q --no-deps --no-binary {name} -d {FOLDER} {name}=={version}"
     recipe = Recipe(settings.base_image, ("python3 -m venv ~/venv", download), "true", "exit-code")
     nothing = memory_tree()
     environment = sandbox.prepare(recipe, nothing)
