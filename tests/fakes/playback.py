@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,22 +18,34 @@ from bot.llm.port import Completion
 from bot.records import Completed
 from bot.transcript import read, requests
 
-Key = tuple[str, str, int]
+Key = tuple[str, int, int]
+"""Role, which agent of that role (from 0, in the order in which they first asked), answers so far. What prompts say is
+left out, so that they can be reworded without a new recording."""
+ROLE = re.compile(r"^Your role: ([\w ]+)", re.MULTILINE)
 
 
 @dataclass
 class Playback:
-    """`asked` counts the requests by (system prompt, brief, answers so far); `before` is called with each one."""
+    """`asked` counts the requests by key; `before` is called with each one."""
 
     answers: dict[Key, Completion]
     before: Callable[[int], None] = lambda number: None
     asked: Counter[Key] = field(default_factory=Counter)
     answered: Counter[Key] = field(default_factory=Counter)
     url: str = ""
+    briefs: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def key_of(self, messages: list[dict[str, Any]]) -> Key:
+        """What tells a request from others."""
+        found = ROLE.search(str(messages[0].get("content")))
+        assert found, "a request without a role"
+        role, brief = found[1], steady(str(messages[1].get("content")))
+        number = self.briefs.setdefault((role, brief), sum(known == role for known, _ in self.briefs))
+        return role, number, sum(message["role"] == "assistant" for message in messages)
 
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
         """The recorded completion for a request, as OpenAI writes it."""
-        key = key_of(body["messages"])
+        key = self.key_of(body["messages"])
         self.asked[key] += 1
         self.before(sum(self.asked.values()))
         completion = self.answers[key]
@@ -53,25 +66,17 @@ class Playback:
         }
 
 
-def key_of(messages: list[dict[str, Any]]) -> Key:
-    """What tells a request from others, whatever tools said in it."""
-    texts = [str(message.get("content")) for message in messages[:2]]
-    return texts[0], steady(texts[1]), sum(message["role"] == "assistant" for message in messages)
-
-
 @contextmanager
 def playback(recording: Path) -> Iterator[Playback]:
     """Serves the completions of a transcript on a free port of this machine."""
     records = read(recording)
     asked = requests(records)
-    answers = {
-        key_of([{"role": one.role, "content": one.content} for one in asked[each.agent, each.index].messages]): (
-            each.completion
-        )
-        for each in records
-        if isinstance(each, Completed)
-    }
-    state = Playback(answers)
+    state = Playback({})
+    for each in records:
+        if isinstance(each, Completed):
+            messages = [{"role": one.role, "content": one.content} for one in asked[each.agent, each.index].messages]
+            state.answers[state.key_of(messages)] = each.completion
+    state.briefs.clear()
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), _handler(state))
     httpd.daemon_threads = True
     state.url = f"http://127.0.0.1:{httpd.server_port}/v1"
@@ -104,6 +109,6 @@ def _handler(state: Playback) -> type[BaseHTTPRequestHandler]:
                 self.wfile.flush()
             except OSError:
                 return  # the client was killed meanwhile
-            state.answered[key_of(body["messages"])] += 1
+            state.answered[state.key_of(body["messages"])] += 1
 
     return Handler
