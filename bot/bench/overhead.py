@@ -1,42 +1,51 @@
 """What a run costs beside its model and its tests: clone, image hit, archives, journal, report.
 
-`python -m bot.bench.overhead TRANSCRIPT --repo DIR [--times N]` performs a transcript again, so that the model takes
-no time, and prints the seconds in all, those that commands and tests took inside containers, and the rest.
+`agent-fix bench overhead TRANSCRIPT --repo DIR [--times N]` performs a transcript again, so that the model takes no
+time, each time in a process of its own, and prints the seconds in all, those that commands and tests took inside
+containers, and the rest.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
+import subprocess
+import sys
 import time
-from contextlib import nullcontext
 from pathlib import Path
-
-from bot.replaying import replayed
-from bot.settings import load_settings
 
 LIMIT_SECONDS = 5.0
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("transcript", type=Path)
     parser.add_argument("--repo", type=Path, required=True)
     parser.add_argument("--times", type=int, default=3)
     options = parser.parse_args(arguments)
-    settings = load_settings()
-    replayed(options.transcript, options.repo, settings, lambda _: nullcontext())  # the image is warm from here on
+    performed(options.transcript, options.repo)  # the image is warm from here on
     rest = []
     print(f"{'all':>8} {'sandbox':>8} {'rest':>8}  seconds")
     for _ in range(options.times):
-        start = time.monotonic()
-        ended = replayed(options.transcript, options.repo, settings, lambda _: nullcontext())
-        seconds = time.monotonic() - start
-        rest.append(seconds - ended.seconds_sandbox)
-        print(f"{seconds:8.2f} {ended.seconds_sandbox:8.2f} {rest[-1]:8.2f}")
+        seconds, sandbox = performed(options.transcript, options.repo)
+        rest.append(seconds - sandbox)
+        print(f"{seconds:8.2f} {sandbox:8.2f} {rest[-1]:8.2f}")
     middle = statistics.median(rest)
     print(f"the rest: {middle:.2f} s in the middle, {middle / LIMIT_SECONDS:.2f} of its limit")
+
+
+def performed(transcript: Path, repo: Path) -> tuple[float, float]:
+    """Seconds in all, and in containers, of one replay, the start of the program included."""
+    program = [sys.executable, "-c", "from bot.cli import main; main()"]
+    words = ["replay", str(transcript), "--repo", str(repo), "--loose", "--json"]
+    start = time.monotonic()
+    done = subprocess.run([*program, *words], capture_output=True, text=True, check=False)
+    seconds = time.monotonic() - start
+    if not done.stdout.strip():
+        sys.exit(done.stderr)
+    return seconds, float(json.loads(done.stdout)["seconds_sandbox"])
 
 
 if __name__ == "__main__":
