@@ -86,7 +86,8 @@ def new_revision(
     now = datetime.now(UTC)
     about = issue_of(pull.head)
     issue = forge.issues.read(about if about is not None else pull.number)
-    remarks = forge.reviews.remarks(pull.number, now)
+    # By GitHub's clock: what was said a moment ago is later than a slow clock of ours.
+    remarks = forge.reviews.remarks(pull.number)
     said = [
         Comment(it.author, f"{it.path}:{it.line}\n{it.diff}\n\n{it.body}" if it.path else it.body) for it in remarks
     ]
