@@ -18,7 +18,7 @@ from repo_tools.mentions import Mentions
 from repo_tools.symbols import Definition
 from repo_tools.traces import Frame
 from repo_tools.view import View
-from repo_tools.words import terms, words
+from repo_tools.words import spelled, terms
 
 SATURATION, BY_LENGTH = 1.2, 0.75
 """BM25's k1 and b."""
@@ -50,8 +50,8 @@ class DefinitionEvidence:
     units: list[Unit] = field(default_factory=list)
     evidence: Evidence[int] = field(default_factory=Evidence)
     of_file: dict[int, range] = field(default_factory=dict)
-    meaning: dict[bytes, list[int]] = field(default_factory=dict)
-    """A word as written -> the places of the terms of the query that find it."""
+    times: list[dict[int, float]] = field(default_factory=list)
+    """For each unit: place of a term of the query -> how often it stands there, its name included."""
 
 
 def definition_evidence(
@@ -92,35 +92,61 @@ def _without_members(data: bytes, one: Definition, kept: Sequence[Definition], p
 
 def _words(found: DefinitionEvidence, files: FileEvidence) -> None:
     """BM25 over bodies and names, and sums of rarity over names and over owners."""
-    forms: dict[str, list[int]] = {}
-    for place, one in enumerate(files.weighed):
-        for word in one.written:
-            found.meaning.setdefault(word, []).append(place)
-        for form in one.term.forms:
-            forms.setdefault(form, []).append(place)
-    counted = [words(unit.own) for unit in found.units]
-    sizes = [counts.total() for counts in counted]
+    finding = _Finding(files.weighed)
+    sizes = [finding.count(unit.own, into=found.times) for unit in found.units]
     mean = sum(sizes) / max(1, len(sizes)) or 1.0
-    times = [_times(counts, found.meaning) for counts in counted]
-    worth = _worth(times, files.weighed)
-    for place, (unit, counts) in enumerate(zip(found.units, times, strict=True)):
+    worth = _worth(found.times, files.weighed)
+    text, of_name, of_owner = {}, {}, {}
+    for place, (unit, times) in enumerate(zip(found.units, found.times, strict=True)):
         owner, _, name = unit.definition.name.rpartition(".")
-        in_name = _finding(name, forms)
-        in_owner = {term for part in owner.split(".") for term in _finding(part, forms)} if owner else set()
-        for terms_there, count in ((in_name, IN_NAME), (in_owner, IN_OWNER)):
-            for term in terms_there:
-                counts[term] = counts.get(term, 0.0) + count
+        in_name, in_owner = finding.in_name(name), finding.in_name(owner)
+        for term in in_name:
+            times[term] = times.get(term, 0.0) + IN_NAME
+        for term in in_owner:
+            times[term] = times.get(term, 0.0) + IN_OWNER
         norm = SATURATION * (1 - BY_LENGTH + BY_LENGTH * sizes[place] / mean)
-        add = found.evidence.add
-        add("text", place, sum(worth[term] * count / (count + norm) for term, count in counts.items()))
-        add("name", place, sum(worth[term] for term in in_name))
-        add("owner", place, sum(worth[term] for term in in_owner))
-        add("size", place, math.log1p(sizes[place]))
+        text[place] = sum([worth[term] * count / (count + norm) for term, count in times.items()])
+        of_name[place] = sum([worth[term] for term in in_name])
+        of_owner[place] = sum([worth[term] for term in in_owner])
+    size = {place: math.log1p(size) for place, size in enumerate(sizes)}
+    for signal, strengths in (("text", text), ("name", of_name), ("owner", of_owner), ("size", size)):
+        found.evidence.put(signal, strengths)
+
+
+class _Finding:
+    """Which terms of the query, by place, are found where."""
+
+    def __init__(self, weighed: Sequence[Weighed]) -> None:
+        self._meaning: dict[bytes, list[int]] = {}
+        self._forms: dict[str, list[int]] = {}
+        self._names: dict[str, frozenset[int]] = {}
+        for place, one in enumerate(weighed):
+            for word in one.written:
+                self._meaning.setdefault(word, []).append(place)
+            for form in one.term.forms:
+                self._forms.setdefault(form, []).append(place)
+
+    def count(self, text: bytes, into: list[dict[int, float]]) -> int:
+        """Append how often each term stands in a text; how many words it has in all."""
+        every = spelled(text)
+        times: dict[int, float] = {}
+        for word, count in Counter(filter(self._meaning.__contains__, every)).items():
+            for term in self._meaning[word]:
+                times[term] = times.get(term, 0.0) + count
+        into.append(times)
+        return len(every)
+
+    def in_name(self, name: str) -> frozenset[int]:
+        """The terms that find a name, or one of its owners if it has any."""
+        if name not in self._names:
+            parts = (term for part in name.split(".") for term in terms(part))
+            self._names[name] = frozenset(place for term in parts for place in self._forms.get(term, ()))
+        return self._names[name]
 
 
 def _worth(times: Sequence[Mapping[int, float]], weighed: Sequence[Weighed]) -> list[float]:
     """What each term of the query counts: its weight and its rarity among the definitions."""
-    holding = Counter(term for counts in times for term in counts)
+    holding = Counter(itertools.chain.from_iterable(times))
     many = len(times)
     return [
         one.term.weight * math.log(1 + (many - holding[place] + 0.5) / (holding[place] + 0.5))
@@ -130,22 +156,8 @@ def _worth(times: Sequence[Mapping[int, float]], weighed: Sequence[Weighed]) -> 
 
 def telling_words_of(found: DefinitionEvidence, files: FileEvidence, place: int, many: int = 3) -> list[str]:
     """The words of the issue that speak most for a unit, the strongest first."""
-    there = [files.weighed[term] for term in _times(words(found.units[place].own), found.meaning)]
+    there = [files.weighed[term] for term in found.times[place]]
     return [one.term.said for one in heapq.nlargest(many, there, key=lambda one: one.rarity * one.term.weight)]
-
-
-def _times(counts: Counter[bytes], meaning: Mapping[bytes, Sequence[int]]) -> dict[int, float]:
-    """Place of a term of the query -> how often its forms are counted."""
-    times: dict[int, float] = {}
-    for word in meaning.keys() & counts.keys():
-        for term in meaning[word]:
-            times[term] = times.get(term, 0.0) + counts[word]
-    return times
-
-
-def _finding(name: str, forms: Mapping[str, list[int]]) -> set[int]:
-    """The places of the terms of the query that find a name."""
-    return {place for term in terms(name) for place in forms.get(term, ())}
 
 
 def _names(found: DefinitionEvidence, view: View, said: Mentions, of_files: Evidence[int]) -> None:

@@ -82,7 +82,7 @@ def _words(found: FileEvidence, view: View, query: Sequence[Term], ranked: froze
     lengths = view.lengths()
     mean = sum(lengths[number] for number in ranked) / max(1, len(ranked)) or 1.0
     norms = [SATURATION * (1 - BY_LENGTH + BY_LENGTH * length / mean) for length in lengths]
-    in_paths = _terms_of_paths(view.files())
+    in_paths = _in_paths(view.files(), frozenset(form for term in query for form in term.forms))
     text, title, path = ([0.0] * len(norms) for _ in range(3))
     for term in query:
         counts: dict[int, float] = {}
@@ -111,17 +111,17 @@ def _words(found: FileEvidence, view: View, query: Sequence[Term], ranked: froze
         found.evidence.put(signal, {number: strength for number, strength in enumerate(strengths) if strength})
 
 
-def _terms_of_paths(files: Sequence[str]) -> dict[str, list[int]]:
-    """Term -> the files in whose path it stands; one that stands there twice may come twice."""
+def _in_paths(files: Sequence[str], wanted: frozenset[str]) -> dict[str, list[int]]:
+    """Those of `wanted` that stand in paths -> the files; one in whose path it stands twice may come twice."""
     found: dict[str, list[int]] = {}
     in_folder: dict[str, list[int]] = {}
     for number, path in enumerate(files):
         folder, _, name = path.rpartition("/")
         in_folder.setdefault(folder, []).append(number)
-        for term in terms(name.partition(".")[0]):
+        for term in wanted.intersection(terms(name.partition(".")[0])):
             found.setdefault(term, []).append(number)
     for folder, numbers in in_folder.items():
-        for term in {term for part in folder.split("/") for term in terms(part)}:
+        for term in {term for part in folder.split("/") for term in terms(part)} & wanted:
             found.setdefault(term, []).extend(numbers)
     return found
 

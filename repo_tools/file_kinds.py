@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from repo_tools.languages import language_of
 
@@ -61,14 +61,14 @@ _LONGEST_MEAN_LINE = 400
 
 def kinds(paths: Sequence[str]) -> list[FileKind]:
     """The kind of each file of a repository, given all its paths: some are told by what stands beside them."""
-    here = frozenset(paths)
-    folders: dict[str, FileKind | None] = {}
-    named = [path.rpartition("/")[::2] for path in paths]
-    tests_within = {folder for folder, name in named if _is_test(name.rpartition(".")[0])}
+    beside: dict[str, list[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        beside.setdefault(folder, []).append(name)
+    folders = {folder: _kind_of_folder(folder, beside) for folder in beside}
     found = []
-    for folder, name in named:
-        if folder not in folders:
-            folders[folder] = _kind_of_folder(folder, here, tests_within)
+    for path in paths:
+        folder, _, name = path.rpartition("/")
         around = folders[folder]
         found.append(around if around is not None and around in _WHOLE else _kind_of_file(name, folder, around))
     return found
@@ -104,21 +104,25 @@ def _is_test(stem: str) -> bool:
     )
 
 
-def _kind_of_folder(folder: str, here: frozenset[str], tests_within: set[str]) -> FileKind | None:
+def _kind_of_folder(folder: str, beside: Mapping[str, Sequence[str]]) -> FileKind | None:
     """What a folder says about the files in it; the outermost name that says something decides."""
     parts = folder.split("/")
     for depth, part in enumerate(parts):
-        name, at = part.lower(), "/".join(parts[: depth + 1])
+        name, names = part.lower(), beside.get("/".join(parts[: depth + 1]), ())
         # A folder of code inside of a package is a part of it, whatever it is called: `django/test`, `sphinx/testing`.
-        inside = depth > 0 and f"{at}/__init__.py" in here
+        inside = depth > 0 and "__init__.py" in names
         if name in _VENDORED or (name == "packages" and inside) or (name == "external" and depth == 0):
             return FileKind.VENDORED
         if name in _GENERATED:
             return FileKind.GENERATED
-        if name in _TESTS or (name in _ALSO_TESTS and not (inside and at not in tests_within)):
+        if name in _TESTS or (name in _ALSO_TESTS and not (inside and not _hold_tests(names))):
             return FileKind.TEST
         if name in _DOCS and not inside:
             return FileKind.DOCS
         if depth == 0 and (name in _TOOLING or name.startswith(".")) and name:
             return FileKind.TOOLING
     return None
+
+
+def _hold_tests(names: Sequence[str]) -> bool:
+    return any(_is_test(name.rpartition(".")[0]) for name in names)

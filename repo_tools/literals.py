@@ -8,7 +8,8 @@ from collections.abc import Iterator
 SHORTEST = 8
 """Characters that a piece of a literal between two holes must have to say anything."""
 
-_LITERAL = re.compile(rb'"((?:[^"\n\\]|\\.){8,400})"|\'((?:[^\'\n\\]|\\.){8,400})\'|`([^`\n]{8,400})`')
+# A literal counts to its first escape: one class repeated is matched many times faster than an alternative.
+_LITERAL = re.compile(rb'"([^"\n\\]{8,400})["\\]|\'([^\'\n\\]{8,400})[\'\\]|`([^`\n]{8,400})`')
 _HOLES = re.compile(r"%(?:\(\w+\))?[-#0 +]*[\d.*]*[a-zA-Z]|\$?\{[^{}]*\}|#\{[^{}]*\}|\\[nrt]|\\u?[0-9a-fA-F]*")
 
 

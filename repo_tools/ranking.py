@@ -17,7 +17,7 @@ from repo_tools.view import View
 
 OPENED = 40
 """Files that are read to look at their definitions."""
-LISTED = 50
+LISTED = 40
 """Hits, and files of each kind, that are given."""
 
 FIRST: Model = {

@@ -12,8 +12,13 @@ _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z\x80-\U0010ffff]+|[0-9]+")
 
 
 def words(data: bytes) -> Counter[bytes]:
-    """How often each word occurs: runs of letters, digits, `_` and bytes beyond ASCII, as written."""
-    return Counter(data.translate(_SPACED).split())
+    """How often each word occurs; see `spelled`."""
+    return Counter(spelled(data))
+
+
+def spelled(data: bytes) -> list[bytes]:
+    """The words in order: runs of letters, digits, `_` and bytes beyond ASCII, as written."""
+    return data.translate(_SPACED).split()
 
 
 @functools.lru_cache(maxsize=1 << 17)

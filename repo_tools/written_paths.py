@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 
@@ -10,9 +11,13 @@ class WrittenPaths:
 
     def __init__(self, files: Sequence[str]) -> None:
         self._files = files
-        self._called: dict[str, list[int]] = {}
-        for number, path in enumerate(files):
-            self._called.setdefault(path[path.rfind("/") + 1 :], []).append(number)
+
+    @functools.cached_property
+    def _called(self) -> dict[str, list[int]]:
+        called: dict[str, list[int]] = {}
+        for number, path in enumerate(self._files):
+            called.setdefault(path[path.rfind("/") + 1 :], []).append(number)
+        return called
 
     def resolve(self, written: str) -> list[int]:
         """The numbers of the files that have most of the end of `written` in common with it.
