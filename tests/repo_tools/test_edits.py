@@ -94,7 +94,9 @@ def test_bytes_outside_the_edit_never_change(before: str, after: str, new: str, 
     assert result[:first] == data[:first]
     assert result.endswith(tail.encode(bare))
     middle = result[first : len(result) - len(tail.encode(bare))].decode(bare)
-    assert middle.replace("\r\n", "\n") == new.replace("\r\n", "\n")
+    # In one way or the other; folding line ends on both sides would take a lone return before one for a part of it.
+    plain = new.replace("\r\n", "\n")
+    assert middle in {plain, plain.replace("\n", "\r\n"), plain.replace("\n", "\r")}
 
 
 @given(st.binary(max_size=40).filter(lambda data: b"\0" not in data), st.sampled_from([b"\n", b"\r\n"]))
