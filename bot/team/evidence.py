@@ -10,6 +10,7 @@ from bot.publish.gate import Policy, objections
 from bot.publish.verdict import BAD, Baseline, Level, Verdict, judge
 from bot.task import Task
 from bot.team.steps import Check, Step
+from repo_tools.file_kinds import FileKind, kinds
 from repo_tools.test_files import is_test
 from repo_tools.tree import Tree
 from sandbox.port import TestOutcome, TestReport
@@ -70,8 +71,21 @@ def for_a_person(work: Assignment, tree: Tree, verdict: Verdict) -> bool:
 
     Another round could not mend that: it is shown as it is.
     """
+    if verdict.level is not Level.DRAFT:
+        return False
     soft = {one.text for one in objections(tree, test_files(tree), work.policy) if not one.blocks}
-    return verdict.level is Level.DRAFT and set(verdict.reasons) <= soft
+    return set(verdict.reasons) <= soft or (only_words(tree) and _harmless(verdict))
+
+
+def only_words(tree: Tree) -> bool:
+    """Whether nothing but documentation is changed, and perhaps tests: no test can fail for want of words."""
+    paths = sorted(set(tree.patch.files) - test_files(tree))
+    return bool(paths) and all(kind is FileKind.DOCS for kind in kinds(paths))
+
+
+def _harmless(verdict: Verdict) -> bool:
+    """Whether nothing is lost or fails that did not before."""
+    return not (verdict.lost or verdict.muted or verdict.new_failures) and all(test.passes for test in verdict.own)
 
 
 def alone(tree: Tree, known: dict[str, TestReport]) -> Generator[Step, Any, TestReport]:

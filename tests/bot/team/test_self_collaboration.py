@@ -299,3 +299,22 @@ def test_the_board_alone_tells_the_story(tmp_path: Path, work: Assignment) -> No
     assert slots == [("plan", 1), ("change", 1), ("review", 1), ("verification", 1)]
     assert [(note.slot, note.round) for note in stage.notes] == slots
     assert json.loads(delivery.board.last("plan").model_dump_json())["diagnosis"] == PLAN["diagnosis"]
+
+
+def test_a_change_of_words_alone_needs_no_failing_test_and_no_second_round(tmp_path: Path) -> None:
+    files = {"calc.py": CODE.encode(), "docs/use.md": b"half rounds down\n", "tests/test_calc.py": TESTS.encode()}
+    words = call("edit", path="docs/use.md", edits=[{"old": "rounds down", "new": "rounds down, always"}])
+    again = call(
+        "edit",
+        path="tests/test_calc.py",
+        edits=[{"old": "half(4) == 2", "new": "half(4) == 2\n    assert half(6) == 3"}],
+    )
+    scripts = GOOD | {
+        "coder-1": [reply(words, call("submit", **CHANGE))],
+        "tester-1": [reply(again), reply(call("submit", **REVIEW))],
+    }
+    stage = Stage(tmp_path, scripts, really)
+    delivery = played(stage, Assignment(TASK, Tree(MemoryBase(files)), baseline(report([OLD]))))
+    assert stage.agents == ["analyst-1", "coder-1", "tester-1"]
+    assert delivery.best is not None
+    assert not delivery.best.sound, "nothing shows that it is what was asked for: a person looks"
