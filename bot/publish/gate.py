@@ -11,6 +11,7 @@ from functools import cached_property
 from bot.publish.objection import Objection
 from bot.publish.protected import ARTEFACTS, GUARDS, matches
 from bot.publish.sanitize import INVISIBLE, code
+from bot.publish.security import weaknesses
 from bot.publish.tampering import tampering
 from bot.secrets_mask import PATTERNS
 from repo_tools.patch import EXECUTABLE, REGULAR, SYMLINK, FileState
@@ -75,7 +76,7 @@ def objections(tree: Tree, tests: Collection[str], policy: Policy) -> list[Objec
         if any(matches(change.path, pattern) for pattern in ARTEFACTS) and change.was is None and change.now:
             found.append(Objection(change.path, "artefact", f"{code(change.path)} looks like a build product.", False))
     pairs = {change.path: (change.before, change.after) for change in changes if change.before != change.after}
-    return _bounded([*found, *tampering(pairs, tests)])
+    return _bounded([*found, *tampering(pairs, tests), *weaknesses(pairs, tests)])
 
 
 def _change(tree: Tree, path: str, state: FileState | None) -> Change:

@@ -6,6 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Any
 
+from bot.publish import security
 from bot.publish.gate import Policy, objections
 from bot.publish.verdict import BAD, Baseline, Level, Verdict, judge
 from bot.task import Task
@@ -69,11 +70,12 @@ def prove(
 def for_a_person(work: Assignment, tree: Tree, verdict: Verdict) -> bool:
     """Whether nothing but what a person has to look at, such as a changed test, keeps a state from being ready.
 
-    Another round could not mend that: it is shown as it is.
+    Another round could not mend that: it is shown as it is. A weakness that the change brings can be mended.
     """
     if verdict.level is not Level.DRAFT:
         return False
-    soft = {one.text for one in objections(tree, test_files(tree), work.policy) if not one.blocks}
+    found = objections(tree, test_files(tree), work.policy)
+    soft = {one.text for one in found if not one.blocks and one.rule != security.RULE}
     return set(verdict.reasons) <= soft or (only_words(tree) and _harmless(verdict))
 
 

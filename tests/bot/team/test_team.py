@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.publish.verdict import baseline
+from bot.publish.verdict import Level, baseline
 from bot.task import Task
 from bot.team.delivery import Delivery
 from bot.team.evidence import Assignment
@@ -158,3 +158,23 @@ def test_the_code_of_the_issue_is_run_before_and_after(tmp_path: Path, work: Ass
     assert "-> 1\n   the issue shows: 1.5" in shown(stage, "reproducer-1")
     assert delivery.best is not None
     assert "gave `1` and gives `1.5` now" in delivery.best.measured[0]
+
+
+def test_a_weakness_that_the_change_brings_goes_back_to_the_coder_and_stays_a_draft_until_it_is_mended(
+    tmp_path: Path, work: Assignment
+) -> None:
+    weak = call("edit", path="calc.py", edits=[{"old": "number // 2", "new": "eval(f'{number} / 2')"}])
+    mend = call("edit", path="calc.py", edits=[{"old": "eval(f'{number} / 2')", "new": "number / 2"}])
+    scripts = GOOD | {
+        "coder-1": [reply(weak, call("submit", **CHANGE))],
+        "analyst-1": [reply(call("submit", **PLAN))],
+        "coder-2": [reply(mend, call("submit", **CHANGE))],
+    }
+    stage = Stage(tmp_path, scripts, really)
+    delivery = played(stage, work)
+    first = delivery.attempts[0].verdict
+    assert first.level is Level.DRAFT
+    assert "`calc.py:2` may be a weakness (bandit B307)" in first.reasons[0]
+    assert "may be a weakness" in shown(stage, "coder-2")
+    assert delivery.best is not None
+    assert delivery.best.sound
