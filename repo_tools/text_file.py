@@ -147,5 +147,5 @@ def numbered(lines: list[str], first: int, width: int = 400) -> str:
     rows = []
     for number, line in enumerate(lines, first):
         cut = f"{line[:width]} … ({len(line) - width} more characters)" if len(line) > width else line
-        rows.append(f"{number:>6}\t{cut}")
+        rows.append(f"{number}\t{cut}")
     return "\n".join(rows)

@@ -187,7 +187,7 @@ class Job:
     def _delivery(self, base: Baseline, effects: RunEffects) -> Delivery:
         task = self.order.task
         seen = self.scouted
-        work = Assignment(task, self.tree, base, seen.hints, seen.examples, self.shop.policy)
+        work = Assignment(task, self.tree, base, seen.hints, seen.examples, seen.supports, self.shop.policy)
         delivery: Delivery = perform(STRATEGIES[task.strategy](work), effects, work.known_bad)
         return delivery
 

@@ -41,7 +41,7 @@ def converse(ask: Ask, effects: Effects, known_bad: frozenset[str] = frozenset()
                 return Answer(None, desk.tree, "prose")
             messages.append(Message("user", PROSE))
             continue
-        prose, desk.refused = 0, []
+        prose, desk.unmet = 0, []
         for call in completion.tool_calls:
             result = desk.call(offered, call)
             messages.append(Message("tool", result, tool_call_id=call.id))

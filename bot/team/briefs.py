@@ -29,7 +29,7 @@ def brief(role: Role, work: Assignment, board: Board, tree: Tree) -> dict[str, s
     makers: dict[str, Callable[[], str]] = {
         "issue": lambda: issue(work.task),
         "hints": lambda: block("where to look", work.hints) if work.hints else "",
-        "baseline": lambda: f"The project's own tests before any change: {trim.counts(work.baseline.report)}.",
+        "baseline": lambda: baseline(work),
         "plan": lambda: plan(board.last("plan")),
         "code": lambda: code(board.last("plan"), tree),
         "diff": lambda: block("the change so far", diff(tree)),
@@ -47,6 +47,12 @@ def issue(task: Task) -> str:
     """The issue as data."""
     parts = [f"# {task.title}", task.body, *(f"Comment by {c.author}:\n{c.body}" for c in task.comments)]
     return block("the issue", trim.middle("\n\n".join(parts), ISSUE_LIMIT))
+
+
+def baseline(work: Assignment) -> str:
+    """What the tests said before any change, and what the change has to run on."""
+    supports = f" The project declares {work.supports}." if work.supports else ""
+    return f"The project's own tests before any change: {trim.counts(work.baseline.report)}.{supports}"
 
 
 def plan(value: Plan | None) -> str:

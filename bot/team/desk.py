@@ -51,15 +51,23 @@ class Desk:
     known_bad: frozenset[str] = frozenset()
     objection: Callable[[Any, Tree], str] = no_objection
     submitted: Submission | None = None
-    refused: list[str] = field(default_factory=list)
-    """Names of the calls refused in the current reply: a submission beside them is not taken."""
+    unmet: list[str] = field(default_factory=list)
+    """What did not go well in the current reply, in words: a submission beside it is not taken."""
+    tested: tuple[Tree, bool] | None = None
+    """The tree of the last test run, and whether something failed there that did not before any change."""
+
+    began: Tree = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Keep what it began with."""
+        self.began = self.tree
 
     def call(self, tools: Mapping[str, Tool], call: ToolCall) -> str:
         """Carry out one call and answer with the text for the model; errors are answers too."""
         try:
             text, ok = self._carry_out(tools, call), True
         except ToolRefused as refusal:
-            self.refused.append(call.name)
+            self.unmet.append(f"{call.name} was refused")
             text, ok = f"error: {refusal}", False
         self.effects.called(self.agent, call, text, ok)
         return text
@@ -87,16 +95,32 @@ class Tool:
         return ToolSpec(self.name, " ".join((self.arguments.__doc__ or "").split()), plain(schema))
 
 
-def plain(schema: Any) -> Any:
-    """A JSON schema without the titles that pydantic adds, which cost tokens and say nothing."""
+NEEDLESS = frozenset({"title", "additionalProperties", "default", "minLength", "minimum", "minItems", "$defs"})
+"""What pydantic puts into a schema and a model need not read: it costs tokens with every request."""
+
+
+def plain(schema: Any, shared: Mapping[str, Any] | None = None) -> Any:
+    """A JSON schema in as few words as say it: references put in place, no titles, no `or null`.
+
+    What is left out is still checked when a call comes in.
+    """
     if isinstance(schema, list):
-        return [plain(item) for item in schema]
+        return [plain(item, shared) for item in schema]
     if not isinstance(schema, dict):
         return schema
+    shared = shared or schema.get("$defs", {})
+    if "$ref" in schema:
+        return plain(shared[schema["$ref"].rpartition("/")[2]], shared)
+    if "anyOf" in schema:
+        kept = [one for one in schema["anyOf"] if one != {"type": "null"}]
+        if len(kept) == 1:
+            return plain({**kept[0], **{key: value for key, value in schema.items() if key != "anyOf"}}, shared)
     return {
-        key: {name: plain(item) for name, item in value.items()} if key == "properties" else plain(value)
+        key: {name: plain(item, shared) for name, item in value.items()}
+        if key == "properties"
+        else plain(value, shared)
         for key, value in schema.items()
-        if key not in ("title", "additionalProperties")
+        if key not in NEEDLESS
     }
 
 

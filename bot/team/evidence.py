@@ -31,6 +31,8 @@ class Assignment:
     """Where to look, for the first reader."""
     examples: str = ""
     """Excerpts of the test files nearest to the issue."""
+    supports: str = ""
+    """The versions of its language that the project says it supports, in its own words."""
     policy: Policy = field(default_factory=Policy)
 
     @property

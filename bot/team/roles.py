@@ -145,6 +145,8 @@ class Role:
     """How many completions it may use."""
     opening: str = ""
     """The prompt with its places, if it is not `<name>_brief`."""
+    red: bool = False
+    """Whether its tests are to fail when it hands over: for it a failing run is what was to be shown."""
     request_tokens: int = 48_000
     """The largest request it may make; older tool results are trimmed to stay below."""
 
@@ -152,6 +154,9 @@ class Role:
 LOOK = ("read", "search", "outline", "find_definition", "find_references")
 CHANGE = ("edit", "create", "rename", "delete")
 TRY = ("run_tests", "run")
+SEE = ("read", "search")
+"""For whoever starts with the likely code in front: the fewer tools are described, the less each request costs."""
+WRITE = ("edit", "create", "delete")
 
 ANALYST = Role("analyst", (*LOOK, *TRY), Writes.NOTHING, ("issue", "hints", "baseline", "history"), Plan, 14)
 CODER = Role("coder", (*LOOK, *CHANGE, *TRY), Writes.CODE, ("issue", "plan", "code", "baseline", "history"), Change, 16)
@@ -163,25 +168,28 @@ TESTER = Role(
     Review,
     14,
 )
-SINGLE = Role("single", (*LOOK, *CHANGE, *TRY), Writes.ALL, ("issue", "hints", "baseline", "history"), Solution, 30)
+SINGLE = Role(
+    "single", (*SEE, *WRITE, *TRY), Writes.ALL, ("issue", "hints", "tests", "baseline", "history"), Solution, 30
+)
 
 REPRODUCER = Role(
     "reproducer",
-    (*LOOK, *CHANGE, *TRY),
+    (*SEE, *WRITE, *TRY),
     Writes.TESTS,
     ("issue", "executed", "hints", "tests", "baseline", "objections"),
     Reproduction,
     12,
+    red=True,
 )
 FIXER = Role(
     "coder",
-    (*LOOK, *CHANGE, *TRY),
+    (*SEE, "find_references", *WRITE, *TRY),
     Writes.CODE,
-    ("issue", "executed", "hints", "reproduction", "plan", "code", "history"),
+    ("issue", "executed", "hints", "baseline", "reproduction", "plan", "code", "history"),
     Change,
     16,
     opening="fixer_brief",
 )
-CHALLENGER = Role("challenger", (*LOOK, *TRY), Writes.NOTHING, ("issue", "diff", "evidence"), Challenge, 8)
+CHALLENGER = Role("challenger", (*SEE, *TRY), Writes.NOTHING, ("issue", "diff", "evidence"), Challenge, 8)
 
 ROLES = {role.name: role for role in (ANALYST, CODER, TESTER, SINGLE, REPRODUCER, CHALLENGER)}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from bot.task import Task
 from repo_tools import edits
@@ -15,20 +15,33 @@ from repo_tools.test_files import is_test
 from repo_tools.view import View
 
 FILES = 6
-CODE_LINES = 180
+CODE_LINES = 150
 """Lines of likely code that are shown."""
 REGION_LINES = 100
 """A longer definition is shown to here; the rest can be read."""
+HOLDER_LINES = 12
+"""Of a definition that holds others, such as a class: those inside rank for themselves."""
 WORTH = 0.4
 """Of the best hit's score: what is below is not worth its tokens."""
-MAP_TOKENS = 700
-TEST_LINES = 150
+MAP_TOKENS = 350
+TEST_LINES = 90
 """Lines of existing tests that are shown."""
 HEAD_LINES = 18
 LONGEST_TEST = 80
+BODIES = frozenset({"function", "method"})
+"""What is shown whole, whatever it holds."""
 NAMES = 8
 """Of the likeliest definitions, those whose tests are looked for."""
 WORD = re.compile(r"\w+")
+DECLARED = {
+    "pyproject.toml": re.compile(r"^requires-python\s*=.*$", re.MULTILINE),
+    "setup.cfg": re.compile(r"^python_requires\s*=.*$", re.MULTILINE),
+    "setup.py": re.compile(r"python_requires\s*=\s*[\"'][^\"']*[\"']"),
+    "package.json": re.compile(r'"engines"\s*:\s*\{[^}]*\}'),
+    "go.mod": re.compile(r"^go\s+[\d.]+", re.MULTILINE),
+    "Cargo.toml": re.compile(r"^(?:rust-version|edition)\s*=.*$", re.MULTILINE),
+}
+"""Manifest -> where it says which versions of the language the project supports."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +51,8 @@ class Scouted:
     hints: str
     examples: str
     files: tuple[str, ...] = ()
+    supports: str = ""
+    """The versions of its language that the project declares, as it says it."""
 
 
 def scout(view: View, task: Task) -> Scouted:
@@ -45,19 +60,39 @@ def scout(view: View, task: Task) -> Scouted:
     text = "\n\n".join([task.title, task.body, *(comment.body for comment in task.comments)])
     ranking = rank(view, text)
     files = tuple(found.path for found in ranking.files[:FILES])
-    return Scouted(_hints(view, ranking), _examples(view, ranking), files)
+    return Scouted(_hints(view, ranking), _examples(view, ranking), files, _supports(view))
+
+
+def _supports(view: View) -> str:
+    for path, declared in DECLARED.items():
+        match = declared.search(view.read(path).decode("utf-8", "replace")) if view.tree.exists(path) else None
+        if match:
+            return f"{' '.join(match[0].split())} ({path})"
+    return ""
 
 
 def _hints(view: View, ranking: Ranking) -> str:
     parts = ["Found by a search without a model, so it may be wrong. Likely files:"]
     parts += [f"- {found.path}: {found.why}" for found in ranking.files[:FILES]]
-    shown = [edits.read_lines(view.tree, path, first, last) for path, first, last in spans(ranking.regions)]
+    shown = [edits.read_lines(view.tree, path, first, last) for path, first, last in spans(_heads(view, ranking))]
     if shown:
         parts += ["", "Likely code:", *shown]
     around = repo_map(view, ranking, MAP_TOKENS)
     if around:
         parts += ["", "Signatures around it:", around]
     return "\n".join(parts)
+
+
+def _heads(view: View, ranking: Ranking) -> Iterator[Hit]:
+    """The hits; of one that holds other definitions, such as a class, only its beginning."""
+    for hit in ranking.regions:
+        outline = view.outline(hit.path)
+        own = next((one.kind for one in outline if one.first_line == hit.first_line), "")
+        inside = [one.first_line for one in outline if hit.first_line < one.first_line <= hit.last_line]
+        if own in BODIES or not inside or hit.last_line - hit.first_line < HOLDER_LINES:
+            yield hit
+        else:
+            yield replace(hit, last_line=min(min(inside) - 1, hit.first_line + HOLDER_LINES - 1))
 
 
 def spans(hits: Iterable[Hit]) -> list[tuple[str, int, int]]:
@@ -107,7 +142,8 @@ def _near(view: View, path: str, names: set[str], room: int) -> list[tuple[int, 
     chosen = [(1, min(HEAD_LINES, len(lines)))]
     room -= HEAD_LINES
     for missing, length, first, last in sorted(scored):
-        if missing and length <= room and first > HEAD_LINES:
+        apart = all(last < one or end < first for one, end in chosen)
+        if missing and length <= room and apart:
             chosen.append((first, last))
             room -= length
     return sorted(chosen)

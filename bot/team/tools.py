@@ -14,6 +14,7 @@ from repo_tools.search import BadPattern, Found
 from repo_tools.syntax import syntax_error
 from repo_tools.test_files import is_test
 from repo_tools.tree import Tree
+from sandbox.port import TestOutcome
 
 
 class Arguments(BaseModel):
@@ -196,11 +197,18 @@ def _delete(desk: Desk, wanted: Delete) -> str:
 
 
 def _run(desk: Desk, wanted: Run) -> str:
-    return trim.of_run(desk.effects.run(desk.agent, desk.tree, wanted.command))
+    result = desk.effects.run(desk.agent, desk.tree, wanted.command)
+    if result.exit_code != 0 and not desk.role.red:
+        desk.unmet.append("a command did not end with exit code 0")
+    return trim.of_run(result)
 
 
 def _run_tests(desk: Desk, wanted: RunTests) -> str:
     report = desk.effects.test(desk.agent, desk.tree, tuple(wanted.tests), "asked for by the role")
+    fresh = report.having(TestOutcome.FAILED, TestOutcome.ERROR) - desk.known_bad
+    desk.tested = (desk.tree, bool(fresh))
+    if not desk.role.red and (fresh or not report.tests):
+        desk.unmet.append("the tests did not pass")
     return trim.of_tests(report, desk.known_bad)
 
 
@@ -228,8 +236,11 @@ def tools_of(role: Role) -> dict[str, Tool]:
 
 
 def _submit(desk: Desk, wanted: Submission) -> str:
-    if desk.refused:
-        raise ToolRefused(f"not taken, because in this reply {', '.join(desk.refused)} did not succeed. Mend it first.")
+    if desk.unmet:
+        raise ToolRefused(
+            f"not taken, because in this reply {' and '.join(dict.fromkeys(desk.unmet))}. Look at it; mend it, or "
+            "submit again if it is as it should be."
+        )
     changed = bool(desk.tree.patch)
     if isinstance(wanted, Change) and not changed and not wanted.plan_fault:
         raise ToolRefused("nothing is changed yet. Make the change first, or say in plan_fault why the plan is wrong.")
@@ -239,6 +250,9 @@ def _submit(desk: Desk, wanted: Submission) -> str:
         raise ToolRefused("there is no new test yet. Write the tests and run them before you submit.")
     if isinstance(wanted, Reproduction) and (wanted.decision == "reproduced") != changed:
         raise ToolRefused(f"there are {'' if changed else 'no '}new tests, but your decision is {wanted.decision}.")
+    if isinstance(wanted, Reproduction) and desk.tree.patch != desk.began.patch and desk.tested != (desk.tree, True):
+        said = "no test failed" if desk.tested == (desk.tree, False) else "you did not run the tests as they are now"
+        raise ToolRefused(f"not taken: {said}. Tests that reproduce an issue fail before it is solved.")
     if isinstance(wanted, Challenge) and wanted.verdict == "refuted" and not wanted.counterexample:
         raise ToolRefused("to refute the change, give the counterexample that you executed.")
     if isinstance(wanted, Plan) and wanted.decision == "change" and not wanted.subtasks:

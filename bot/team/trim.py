@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sandbox.port import Result, TestOutcome, TestReport
 
-TOOL_RESULT = 10_000
+TOOL_RESULT = 6_000
 """Characters of one tool result at the most."""
 SHOWN_FAILURES = 6
 FAILURE = 2_500

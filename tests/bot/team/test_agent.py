@@ -10,11 +10,11 @@ import pytest
 from bot.errors import NoProgress
 from bot.llm.port import Completion, Message, ToolCall, Usage
 from bot.team.agent import PROSE_LIMIT, converse, fitted, size
-from bot.team.roles import ANALYST, CODER, Change
+from bot.team.roles import ANALYST, CODER, REPRODUCER, Change
 from bot.team.steps import Answer, Ask
 from repo_tools.patch import FileState
 from repo_tools.tree import Tree
-from sandbox.port import Result
+from sandbox.port import Result, TestReport
 from tests.fakes.memory_base import MemoryBase
 from tests.fakes.stage import Stage, call, reply, report
 
@@ -73,8 +73,69 @@ def test_a_bad_call_is_answered_with_what_would_work(tmp_path: Path, bad: Comple
 def test_a_submission_beside_a_refused_edit_is_not_taken(tmp_path: Path) -> None:
     missing = call("edit", path="a.py", edits=[{"old": "z = 1", "new": "z = 2"}])
     answer, stage = coder(tmp_path, reply(FIX, missing, DONE), reply(DONE))
-    assert "edit did not succeed" in stage.answers[2][2]
+    assert "edit was refused" in stage.answers[2][2]
     assert answer.ended == "submitted"
+
+
+TESTS_RUN = call("run_tests")
+COMMAND = call("run", command="python check.py")
+
+
+@pytest.mark.parametrize("check", [TESTS_RUN, COMMAND], ids=["tests", "command"])
+@pytest.mark.parametrize("good", [True, False])
+def test_a_submission_beside_a_run_is_taken_unseen_only_if_the_run_went_well(
+    tmp_path: Path, check: ToolCall, good: bool
+) -> None:
+    stage = Stage(
+        tmp_path,
+        {"coder-1": [reply(FIX, check, DONE), reply(DONE)]},
+        lambda tree, selection: report(["t"]) if good else report(failed={"t": "assert 1 == 2"}),
+        lambda tree, command: Result(0 if good else 1, "said", 0.1),
+    )
+    answer = converse(Ask(CODER, TREE, BRIEF, "coder-1"), stage)
+    assert answer.ended == "submitted"
+    assert len(stage.requests) == (1 if good else 2)
+
+
+def test_failures_from_before_any_change_do_not_stand_in_the_way_of_a_submission(tmp_path: Path) -> None:
+    stage = Stage(
+        tmp_path, {"coder-1": [reply(FIX, TESTS_RUN, DONE)]}, lambda tree, selection: report(["t"], {"old": "broken"})
+    )
+    answer = converse(Ask(CODER, TREE, BRIEF, "coder-1"), stage, frozenset({"old"}))
+    assert answer.ended == "submitted"
+
+
+TEST = call("edit", path="tests/test_a.py", edits=[{"old": "pass", "new": "assert x == 3"}])
+RED = call("submit", decision="reproduced", reason="x is 1, which the issue says is wrong")
+
+
+IDLE = call("edit", path="tests/test_a.py", edits=[{"old": "pass", "new": "pass  # x == 3"}])
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "says"),
+    [
+        (reply(TEST, RED), reply(TESTS_RUN, RED), "did not run"),
+        (reply(TESTS_RUN, TEST, RED), reply(TESTS_RUN, RED), "did not run"),
+        (reply(IDLE, TESTS_RUN, RED), reply(TEST, TESTS_RUN, RED), "no test failed"),
+        (reply(TEST, TESTS_RUN, RED), None, ""),
+    ],
+    ids=["not run", "run before the last edit", "passing", "failing"],
+)
+def test_a_reproduction_is_taken_only_after_its_tests_were_seen_to_fail(
+    tmp_path: Path, first: Completion, then: Completion | None, says: str
+) -> None:
+    def tests(tree: Tree, _: tuple[str, ...]) -> TestReport:
+        red = b"assert x == 3" in tree.read("tests/test_a.py")
+        return report(failed={"t": "assert 1 == 3"}) if red else report(["t"])
+
+    stage = Stage(tmp_path, {"reproducer-1": [first, *([then] if then else [])]}, tests)
+    brief = {place: f"the {place}" for place in REPRODUCER.reads}
+    answer = converse(Ask(REPRODUCER, TREE, brief, "reproducer-1"), stage)
+    assert answer.ended == "submitted"
+    refused = [text for _, name, text, ok in stage.answers if name == "submit" and not ok]
+    assert len(refused) == (1 if then else 0)
+    assert all(says in text for text in refused)
 
 
 def test_prose_is_answered_and_ends_at_last(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from bot.task import Task
 from bot.team.scout import CODE_LINES, scout, spans
 from repo_tools.index import Index
@@ -26,7 +28,7 @@ def test_the_code_that_the_issue_names_is_shown_with_lines_and_why(tmp_path: Pat
     view = Index.open(tmp_path).view(Tree(MemoryBase(FILES)))
     seen = scout(view, Task("calc", "half(3) is wrong", "`half(3)` gives 1", "0" * 40))
     assert "- calc/halves.py: " in seen.hints
-    assert "     6\t    return number // 2" in seen.hints
+    assert "6\t    return number // 2" in seen.hints
     assert "def half(number)" in seen.hints
     assert "def test_half" in seen.examples
     assert "test_halves" not in seen.hints
@@ -48,6 +50,31 @@ def test_what_is_much_worse_than_the_best_or_does_not_fit_is_left_out() -> None:
     shown = spans(hits)
     assert ("b.py", 1, 20) not in shown
     assert sum(last - first + 1 for _, first, last in shown) <= CODE_LINES
+
+
+def test_of_a_class_its_beginning_is_shown_and_of_its_methods_those_that_matter(tmp_path: Path) -> None:
+    methods = [f"    def step_{n}(self):\n        return {n}\n" for n in range(40)]
+    text = 'class Machine:\n    """Steps."""\n\n' + "\n".join(methods)
+    view = Index.open(tmp_path).view(Tree(MemoryBase({"m.py": text.encode(), "o.py": b"x = 1\n"})))
+    shown = scout(view, Task("m", "Machine.step_31 is wrong", "`Machine().step_31()` gives 31", "0" * 40)).hints
+    assert "1\tclass Machine:" in shown
+    assert "return 31" in shown
+    assert "return 17" not in shown
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "said"),
+    [
+        ("pyproject.toml", '[project]\nrequires-python = ">=3.8"\n', 'requires-python = ">=3.8"'),
+        ("setup.py", 'setup(python_requires="~=3.7")\n', 'python_requires="~=3.7"'),
+        ("package.json", '{"engines": {\n "node": ">=16"\n}}', '"engines": { "node": ">=16" }'),
+        ("go.mod", "module x\n\ngo 1.19\n", "go 1.19"),
+        ("README", "python 2", ""),
+    ],
+)
+def test_what_the_project_says_it_supports_is_known(tmp_path: Path, path: str, text: str, said: str) -> None:
+    view = Index.open(tmp_path).view(Tree(MemoryBase({path: text.encode()})))
+    assert scout(view, Task("m", "wrong", "", "0" * 40)).supports == (f"{said} ({path})" if said else "")
 
 
 def test_an_empty_repository_gives_no_hints_that_mislead(tmp_path: Path) -> None:
