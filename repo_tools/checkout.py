@@ -18,6 +18,7 @@ import types
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from repo_tools.errors import CheckoutError, GitFailed, NoCommits, NotARepository, UnknownRevision
@@ -27,6 +28,8 @@ from repo_tools.objects import BlobReader
 _SUBMODULE = 0o160000
 _PREFIX = "agent-fix-git-"
 _HOUR = 3600.0
+_LAST_SECOND = 253_402_300_799
+"""Of the year 9999; a commit may claim any time."""
 
 
 def text(data: bytes) -> str:
@@ -55,9 +58,15 @@ class Commit:
         """Path -> (git mode, blob id), in git's order; a name that is not UTF-8 holds surrogate escapes."""
         return self._listing[0]
 
-    def submodules(self) -> frozenset[str]:
-        """The paths at which other repositories are mounted; nothing below them can be read or changed."""
+    def submodules(self) -> Mapping[str, str]:
+        """Path at which another repository is mounted -> its commit; nothing below can be read or changed."""
         return self._listing[1]
+
+    @functools.cached_property
+    def day(self) -> date:
+        """The day of the commit, in UTC, as its committer's clock had it."""
+        told = self.repository.git.run("log", "--max-count=1", "--format=%ct", self.id)
+        return datetime.fromtimestamp(min(int(told), _LAST_SECOND), UTC).date()
 
     def read(self, path: str) -> bytes:
         """The bytes of one file. Raises `KeyError` if there is none, `GitFailed` if its object is missing."""
@@ -70,18 +79,18 @@ class Commit:
         return zip(chosen, self.repository.blobs.read_many([entries[path][1] for path in chosen]), strict=True)
 
     @functools.cached_property
-    def _listing(self) -> tuple[Mapping[str, tuple[int, str]], frozenset[str]]:
+    def _listing(self) -> tuple[Mapping[str, tuple[int, str]], Mapping[str, str]]:
         files: dict[str, tuple[int, str]] = {}
-        submodules = set()
+        submodules: dict[str, str] = {}
         for row in self.repository.git.run("ls-tree", "-r", "-z", "--full-tree", self.id).split(b"\0")[:-1]:
             about, _, name = row.partition(b"\t")
             mode, _, blob = about.decode("ascii").split(" ")
             path = text(name)
             if int(mode, 8) == _SUBMODULE:
-                submodules.add(path)
+                submodules[path] = blob
             else:
                 files[path] = (int(mode, 8), blob)
-        return types.MappingProxyType(files), frozenset(submodules)
+        return types.MappingProxyType(files), types.MappingProxyType(submodules)
 
 
 class Repository:

@@ -26,8 +26,8 @@ class Base(Protocol):
     def read(self, path: str) -> bytes:
         """The bytes of one file. Raises `KeyError` if there is none."""
 
-    def submodules(self) -> frozenset[str]:
-        """Paths at which other repositories are mounted: no entries, and nothing below them can be changed."""
+    def submodules(self) -> Mapping[str, str]:
+        """Path at which another repository is mounted -> its commit: no entries, nothing below can be changed."""
 
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """(path, bytes) for each of `paths`, in order and in one pass; made for whole repositories."""

@@ -6,7 +6,7 @@ import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 
 from sandbox import recipe_file
 from sandbox.detect import dotnet, go, jvm, native, php, ruby, rust
@@ -45,17 +45,19 @@ def candidates(
     remembered: Recipe | None = None,
     target_paths: Iterable[str] = (),
     as_of: date | None = None,
+    submodules: Mapping[str, str] | None = None,
     base_image: str = BASE_IMAGE,
 ) -> list[Recipe]:
     """Recipes for a repository, the most trusted first; empty if no test suite is found.
 
     `remembered` is what worked last time for the same manifests. `target_paths` are files that a change will be in:
-    in a repository of several packages their own package comes first. `as_of` is for old commits: where no lock file
-    fixes versions, packages are first tried as they were in the month after that day.
+    in a repository of several packages their own package comes first. `as_of` is the day of the commit: where no lock
+    file fixes versions, packages are first tried as they were at the end of its month, if that is over.
+    `submodules` are the folders of other repositories with their commits.
 
     Raises `BadRecipeFile` if the project's own recipe is wrong.
     """
-    files, targets = Files(snapshot), tuple(target_paths)
+    files, targets = Files(snapshot, submodules), tuple(target_paths)
     found: list[Recipe] = []
     for folder in _folders(files, targets):
         for detect in _languages(files, folder, targets):
@@ -63,8 +65,9 @@ def candidates(
     jobs = jobs_with_tests(files)
     found += ci.detect(jobs, base_image)
     wanted = debian_packages(files, jobs)
-    if as_of:
-        found = [way for recipe in found for way in ([_dated(recipe, as_of), recipe] if _is_open(recipe) else [recipe])]
+    first = _next_month(as_of) if as_of else None
+    if first and first <= datetime.now(UTC).date():
+        found = [way for recipe in found for way in ([_dated(recipe, first), recipe] if _is_open(recipe) else [recipe])]
     detected = [_completed(files, recipe, wanted, services(jobs)) for recipe in found]
     written = recipe_file.read(files.text(recipe_file.PATH))
     return [*([written.recipe(base_image)] if written else []), *([remembered] if remembered else []), *detected]
@@ -75,9 +78,13 @@ def _is_open(recipe: Recipe) -> bool:
     return recipe.sources["setup"] in (python.DECLARED, node.DECLARED)
 
 
-def _dated(recipe: Recipe, day: date) -> Recipe:
-    """A recipe whose packages are those of the month after a day: by the month, so that its image serves for long."""
-    first = date(day.year + day.month // 12, day.month % 12 + 1, 1)
+def _next_month(day: date) -> date | None:
+    """Its first day: by the month, so that an image serves for long; `None` where the calendar ends."""
+    return date(day.year + day.month // 12, day.month % 12 + 1, 1) if day < date(9999, 12, 1) else None
+
+
+def _dated(recipe: Recipe, first: date) -> Recipe:
+    """A recipe whose packages are those that there were on that day."""
     limits = {"UV_EXCLUDE_NEWER": first.isoformat(), "npm_config_before": first.isoformat()}
     source = f"{recipe.sources['setup']}, packages as of {first}"
     return replace(recipe, env={**recipe.env, **limits}, sources={**recipe.sources, "setup": source})

@@ -12,8 +12,8 @@ import contextlib
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from bot.settings import load_settings
@@ -37,6 +37,8 @@ class Project:
     snapshot: Snapshot
     expected: int | None = None
     """Tests that pass in a run by hand."""
+    day: date | None = None
+    submodules: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -63,11 +65,11 @@ def measure(project: Project, sandbox: Sandbox, base_image: str, *, seconds: flo
     counts: dict[str, int] = {}
     found, reason = [], ""
     try:
-        found = candidates(project.snapshot, base_image=base_image)
+        found = candidates(project.snapshot, as_of=project.day, submodules=project.submodules, base_image=base_image)
         proof = prove(sandbox, project.snapshot, found, seconds=seconds)
     except SandboxError as error:
         outcome = "set-up failed" if isinstance(error, SetupFailed) else "not run" if found else "no recipe"
-        reason = first_line(str(error))
+        reason = str(error)
     else:
         counts = {outcome.value: len(proof.report.having(outcome)) for outcome in TestOutcome}
         recipe = proof.recipe.sources.get("setup", "")
@@ -109,7 +111,7 @@ def table(rows: Iterable[Row]) -> str:
         lines.append(f"| {' | '.join(cells)} |")
     good = sum(row.outcome in ("agrees", "runs") for row in rows)
     lines += ["", f"{good} of {len(rows)} projects are found, set up and run."]
-    lines += [f"- {row.name}: {row.reason}" for row in rows if row.reason]
+    lines += ["- {}: {}".format(row.name, row.reason.replace("\n", "\n  ")) for row in rows if row.reason]
     return "\n".join(lines) + "\n"
 
 
@@ -119,7 +121,8 @@ def projects(folder: Path, expected: Mapping[str, int], only: frozenset[str]) ->
         place = path / "repo" if (path / "repo").is_dir() else path
         if path.is_dir() and (not only or path.name in only):
             with open_local(place) as repository:
-                yield Project(path.name, repository.resolve("HEAD"), expected.get(path.name))
+                commit = repository.resolve("HEAD")
+                yield Project(path.name, commit, expected.get(path.name), commit.day, commit.submodules())
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -138,7 +141,7 @@ def main(arguments: list[str] | None = None) -> None:
         with contextlib.closing(DockerSandbox(sandbox_settings(settings, run, project.name))) as sandbox:
             row = measure(project, sandbox, settings.base_image, seconds=options.seconds)
         rows.append(row)
-        print(f"{row.name}: {row.outcome} {dict(row.counts)} {row.reason}", flush=True)
+        print(f"{row.name}: {row.outcome} {dict(row.counts)} {first_line(row.reason)}", flush=True)
     print(table(rows), end="")
 
 

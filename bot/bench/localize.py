@@ -82,8 +82,8 @@ class Present:
         """(path, bytes) for each of `paths`."""
         return self.commit.read_many(paths)
 
-    def submodules(self) -> frozenset[str]:
-        """The paths at which other repositories are mounted."""
+    def submodules(self) -> Mapping[str, str]:
+        """The paths at which other repositories are mounted, with their commits."""
         return self.commit.submodules()
 
 

@@ -103,9 +103,9 @@ class FilesBase:
         """(path, bytes) for each of `paths`."""
         return ((path, self.files[path]) for path in paths)
 
-    def submodules(self) -> frozenset[str]:
+    def submodules(self) -> Mapping[str, str]:
         """None: these repositories have no others in them."""
-        return frozenset()
+        return {}
 
 
 def load(suite: str, data: Path | None = None, shown: int = 0) -> list[FunctionTask]:

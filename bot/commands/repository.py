@@ -98,8 +98,9 @@ def env(
     """Find out how a project is set up and tested, prove it, and write it down."""
     settings, console = load_settings(), Console()
     with open_local(path) as repository:
-        tree = Tree(repository.resolve(base))
-        found = candidates(tree, base_image=settings.base_image)
+        commit = repository.resolve(base)
+        tree = Tree(commit)
+        found = candidates(tree, as_of=commit.day, submodules=commit.submodules(), base_image=settings.base_image)
         if not found:
             raise BadInput(f"No test suite of a known kind was found. Say how the tests run in {CONFIG}.")
         chosen = found[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
@@ -20,6 +20,7 @@ from bot.publish.proposal import PullRequestText
 from bot.publish.verdict import BAD, Baseline, Level, baseline
 from bot.records import Delivered, RunEnded, RunStarted, StageChanged, Tested
 from bot.service.effects import RunEffects, Seconds, Steps, pausing
+from bot.service.environment import established
 from bot.service.order import Ended, Order
 from bot.service.rebasing import rebased
 from bot.service.story import Published, ended, message, proposal
@@ -38,8 +39,7 @@ from repo_tools.tree import Tree
 from sandbox.errors import BadRecipeFile, SandboxDied, SandboxUnavailable, SetupFailed, TestsUnrunnable
 from sandbox.memory import RecipeMemory
 from sandbox.port import Sandbox
-from sandbox.proving import Proof, prove
-from sandbox.recipe import candidates
+from sandbox.proving import Proof
 
 RERUN_LIMIT = 200
 """More baseline failures than these are not run again: that is a broken suite, not a flaky one."""
@@ -82,6 +82,18 @@ class Workshop:
     policy: Policy = field(default_factory=Policy)
     cancel: threading.Event = field(default_factory=threading.Event)
 
+    def establish(self, commit: Commit, repository: str, targets: Iterable[str]) -> Proof:
+        """See `established`."""
+        return established(
+            commit,
+            repository,
+            self.sandbox,
+            self.recipes,
+            targets=targets,
+            base_image=self.base_image,
+            seconds=self.seconds.tests,
+        )
+
 
 class Job:
     """One run at work."""
@@ -89,6 +101,7 @@ class Job:
     def __init__(self, order: Order, commit: Commit, shop: Workshop, steps: Steps, transcript: Transcript) -> None:
         self.order = order
         self.shop = shop
+        self.commit = commit
         self.tree = Tree(commit)
         self.steps = steps
         self.transcript = transcript
@@ -145,15 +158,11 @@ class Job:
         return self._finished(delivery, moved)
 
     def _proof(self) -> Proof:
-        """The first recipe that gives a test report on the base commit, and that report: it is the baseline."""
+        """The environment, and the test report of the base commit in it: the baseline."""
         shop, name = self.shop, self.order.task.repository
 
         def work() -> Proof:
-            known = shop.recipes.recall(name, self.tree)
-            found = candidates(self.tree, remembered=known, target_paths=self.scouted.files, base_image=shop.base_image)
-            proof = prove(shop.sandbox, self.tree, found, seconds=shop.seconds.tests)
-            shop.recipes.remember(name, self.tree, proof.recipe)
-            return proof
+            return shop.establish(self.commit, name, self.scouted.files)
 
         proof = self.steps("environment and baseline", lambda: pausing(work, shop.cancel))
         self.transcript.add(Tested.of("baseline", proof.report))

@@ -7,7 +7,7 @@ import json
 import posixpath
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
@@ -20,14 +20,17 @@ LARGEST_YAML = 300_000
 """Bytes; its reader takes seconds for more."""
 LARGEST = 2_000_000
 """Bytes; a manifest beyond this is not one that a person wrote, and is left unread."""
-SUBMODULE = 0o160000
 SYMLINK = 0o120000
 
 
 class Files:
-    """Reads of one snapshot. What is missing or cannot be parsed reads as empty; `problems` says which and why."""
+    """Reads of one snapshot. What is missing or cannot be parsed reads as empty; `problems` says which and why.
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    `mounted` are the submodules whose commits are known: folder -> commit.
+    """
+
+    def __init__(self, snapshot: Snapshot, mounted: Mapping[str, str] | None = None) -> None:
+        self._mounted = dict(mounted or {})
         self._snapshot = snapshot
         self._entries = snapshot.entries()
         self.problems: dict[str, str] = {}
@@ -35,11 +38,11 @@ class Files:
         self._parsed: dict[tuple[str, str], Any] = {}
 
     def has(self, path: str) -> bool:
-        """Whether there is a file of that path (submodules are none)."""
-        return path in self._entries and self._entries[path][0] != SUBMODULE
+        """Whether there is a file of that path."""
+        return path in self._entries
 
     def paths(self) -> list[str]:
-        """Every path, submodules' too."""
+        """Every path."""
         return list(self._entries)
 
     def id(self, path: str) -> str:
@@ -50,13 +53,12 @@ class Files:
         """Folder of another repository, empty in a snapshot -> the commit that it stands at, empty if not known."""
         listed = [section.get("path", "").strip("/") for section in self.ini(".gitmodules").values()]
         found = {path: "" for path in listed if path and not self.has(path) and not self.has_folder(path)}
-        found |= {path: commit for path, (mode, commit) in self._entries.items() if mode == SUBMODULE}
-        return dict(sorted(found.items()))
+        return dict(sorted({**found, **self._mounted}.items()))
 
     def glob(self, *patterns: str) -> list[str]:
         """The paths that match one of the patterns; `*` also matches a slash. Shallow ones first."""
         found = {path for path in self._entries if any(fnmatchcase(path, pattern) for pattern in patterns)}
-        return sorted((path for path in found if self.has(path)), key=lambda path: (path.count("/"), path))
+        return sorted(found, key=lambda path: (path.count("/"), path))
 
     def within(self, folder: str) -> list[str]:
         """The names in a folder (`.` is the root), files and folders alike."""

@@ -15,7 +15,7 @@ class MemoryBase:
 
     files: Mapping[str, bytes | FileState] = field(default_factory=dict)
     id: str = "0" * 40
-    mounted: frozenset[str] = frozenset()
+    mounted: Mapping[str, str] = field(default_factory=dict)
 
     def entries(self) -> Mapping[str, tuple[int, str]]:
         return {
@@ -30,7 +30,7 @@ class MemoryBase:
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         return ((path, self.read(path)) for path in paths)
 
-    def submodules(self) -> frozenset[str]:
+    def submodules(self) -> Mapping[str, str]:
         return self.mounted
 
 

@@ -64,8 +64,15 @@ def test_submodules_are_named_and_not_read(made: GitRepository) -> None:
     made.git("commit", "--quiet", "-m", "mount")
     with open_local(made.path) as repository:
         commit = repository.resolve()
-        assert commit.submodules() == {"vendor/lib"}
+        assert commit.submodules() == {"vendor/lib": "1" * 40}
         assert "vendor/lib" not in commit.entries()
+
+
+@pytest.mark.parametrize(("seconds", "day"), [(0, "1970-01-01"), (1_740_009_599, "2025-02-19"), (10**15, "9999-12-31")])
+def test_a_commit_has_the_day_of_its_committer(made: GitRepository, seconds: int, day: str) -> None:
+    made.git("commit", "--quiet", "--allow-empty", "-m", "x", env={"GIT_COMMITTER_DATE": f"@{seconds} +1400"})
+    with open_local(made.path) as repository:
+        assert repository.resolve().day.isoformat() == day
 
 
 def test_a_revision_can_be_a_branch_a_tag_an_id_or_an_expression(made: GitRepository) -> None:

@@ -218,7 +218,7 @@ def test_broken_syntax_is_refused_with_the_place() -> None:
 TREE = Tree(
     MemoryBase(
         {"src/a.py": CODE, "src/lib/b.py": b"", "link": FileState(b"/etc", SYMLINK), "odd\nname": b"x"},
-        mounted=frozenset({"vendor"}),
+        mounted={"vendor": "1" * 40},
     )
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -147,3 +147,8 @@ def test_old_commits_get_packages_of_their_time_where_no_lock_fixes_them() -> No
     assert "packages as of 2025-01-01" in dated.sources["setup"]
     locked = candidates(Files({**PYTHON, "uv.lock": "version = 1\n"}), as_of=date(2024, 1, 2))
     assert [recipe.env.get("UV_EXCLUDE_NEWER") for recipe in locked][:3] == [None, "2024-02-01", None]
+
+
+def test_a_commit_of_this_month_and_one_beyond_all_time_get_the_packages_of_today() -> None:
+    for day in (datetime.now(UTC).date(), date(9999, 12, 31)):
+        assert candidates(Files(PYTHON), as_of=day) == candidates(Files(PYTHON))

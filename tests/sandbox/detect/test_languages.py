@@ -226,7 +226,7 @@ def test_the_language_of_the_change_and_then_the_larger_one_comes_first() -> Non
 
 @pytest.mark.parametrize("commit_known", [True, False])
 def test_submodules_are_fetched_or_left_empty(commit_known: bool) -> None:
-    commit = (b"4ecbf764b1", 0o160000)
+    mounted = {"t/a": "4ecbf764b1", "b": "5ecbf764b1"} if commit_known else {}
     files = Files(
         {
             ".gitmodules": '[submodule "a"]\n\tpath = t/a\n\turl = https://example.com/a.git\n\tbranch = data\n'
@@ -234,14 +234,13 @@ def test_submodules_are_fetched_or_left_empty(commit_known: bool) -> None:
             "go.mod": "module x\n",
             "a.go": "",
             "a_test.go": "",
-            **({"t/a": commit, "b": commit} if commit_known else {}),
         }
     )
-    setup = candidates(files)[0].setup
+    setup = candidates(files, submodules=mounted)[0].setup
     assert setup[0] == "mkdir -p b"
     clone = "https://example.com/a.git t/a &&"
     start = (
-        f"{{ git clone -q {clone} git -C t/a checkout -q "
+        f"{{ git clone -q {clone} git -C t/a checkout -q 4ecbf764b1"
         if commit_known
         else "{ git clone -q --depth 1 --branch data "
     )
