@@ -7,12 +7,16 @@
 from __future__ import annotations
 
 import json
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.errors import BadInput
 from sandbox.errors import BadRecipeFile
-from sandbox.recipe_file import PATH, RecipeFile, explained, load
+from sandbox.recipe_file import PATH, Line, RecipeFile, explained, load
+
+Strategy = Literal["team", "self-collaboration", "agentcoder", "agentcoder-sampling", "single"]
+Needs = Literal["triage", "write", "maintain", "admin"]
 
 
 class RepoConfig(BaseModel):
@@ -20,6 +24,16 @@ class RepoConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, title="agent-fix.yml")
 
+    label: Line | None = Field(
+        None, description="The exact name of the label that calls the bot here, among those that it listens for."
+    )
+    base_branch: Line | None = Field(
+        None, description="Where pull requests go; the repository's default branch if it is not given."
+    )
+    strategy: Strategy | None = Field(None, description="Which team works on an issue.")
+    needs: Needs | None = Field(
+        None, description="The role that calling the bot takes here, if that is more than its operator asks for."
+    )
     environment: RecipeFile | None = Field(None, description="How to set up and test; found out if it is not given.")
 
 

@@ -97,9 +97,11 @@ class Settings(BaseSettings):
     """`owner/name`; with a token, those that are served and swept. An App knows its own."""
     label: str = "agent:fix"
     """The exact name of the label that calls the bot."""
+    more_labels: tuple[str, ...] = ()
+    """Other names that a repository may choose for it in its `.github/agent-fix.yml`."""
     command: str = "/agent-fix"
     needs: Literal["triage", "write", "maintain", "admin"] = "write"
-    """What somebody must be allowed to do in a repository to call the bot there."""
+    """What somebody must be allowed to do in a repository to call the bot there; a repository may ask for more."""
     bots: dict[str, int] = {}
     """Login and id of the bots that may call this one."""
     strategy: str | None = None

@@ -25,7 +25,8 @@ def action(
 ) -> None:
     """Carry out the event of a GitHub Actions job."""
     from bot.commands import service_wiring as parts
-    from bot.service.intake import own_pull
+    from bot.service.decision import own_pull
+    from bot.service.policy import in_repository
     from bot.settings import load_job, load_settings
 
     job = load_job()
@@ -33,7 +34,8 @@ def action(
     if look:
         host = parts.github(settings)
         forge = host.forge(job.repository)
-        waiting = [n for n in host.labelled(job.repository, settings.label) if own_pull(forge, n) is None][:at_most]
+        label = in_repository(parts.policy(settings), forge).label
+        waiting = [n for n in host.labelled(job.repository, label) if own_pull(forge, n) is None][:at_most]
         tell(job.output, {"issues": jsons.dumps(waiting)})
         typer.echo(f"Waiting: {waiting or 'none'}")
         return

@@ -17,12 +17,12 @@ from bot.forge.port import Access, Host
 from bot.records import Record
 from bot.secrets_mask import Mask
 from bot.service.acts import Acts
-from bot.service.decision import Policy
 from bot.service.desk import Desk
 from bot.service.intake import Intake
 from bot.service.job import Publisher
 from bot.service.order import Order
 from bot.service.patience import Patience
+from bot.service.policy import Policy
 from bot.service.publishing import Publishing
 from bot.service.runs import RunFolder
 from bot.service.serving import Capacity, Role
@@ -56,13 +56,15 @@ def github(settings: Settings) -> Host:
 
 def rules(settings: Settings) -> Rules:
     """What the listener listens for."""
-    return Rules(settings.label, settings.command, bots=frozenset(settings.bots.items()))
+    labels = frozenset((settings.label, *settings.more_labels))
+    return Rules(labels, settings.command, bots=frozenset(settings.bots.items()))
 
 
 def policy(settings: Settings) -> Policy:
     """Who may call the bot."""
     return Policy(
         rules=rules(settings),
+        label=settings.label,
         needs=Access[settings.needs.upper()],
         strategy=chosen_strategy(settings.strategy),
         base_branch=settings.base_branch,
@@ -89,9 +91,9 @@ def furnish(settings: Settings, roles: frozenset[Role], leaving: threading.Event
     host, mirrors = github(settings), Mirrors(settings.state_dir / "mirrors")
     patience = Patience(first=max(0.2, 5 * settings.github_pause))
     if Role.PUBLISHER in roles:
-        intake = Intake(host, policy(settings))
-        sweep = Sweep(host, intake, desk, settings.label, timedelta(minutes=settings.grace_minutes))
-        Acts(intake, Publishing(host, mirrors, settings.label), sweep, desk, patience)
+        intake = Intake(host, policy(settings), desk.request)
+        sweep = Sweep(host, intake, desk, timedelta(minutes=settings.grace_minutes))
+        Acts(intake, Publishing(host, mirrors), sweep, desk, patience)
     if Role.WORKER in roles:
         GitHubRuns(means(settings, host=host, mirrors=mirrors, desk=desk, patience=patience, leaving=leaving))
 

@@ -10,7 +10,8 @@ import enum
 import hashlib
 import hmac
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TypeAlias
 
 from pydantic import ValidationError
@@ -47,8 +48,8 @@ class BadPayload(BadInput):
 class Rules:
     """What the bot listens for."""
 
-    label: str = "agent:fix"
-    """The exact name."""
+    labels: frozenset[str] = frozenset({"agent:fix"})
+    """The exact names; which of them calls the bot in a repository is decided later."""
     command: str = "/agent-fix"
     branch_prefix: str = "agent-fix/"
     bots: frozenset[tuple[str, int]] = frozenset()
@@ -78,10 +79,12 @@ class IssueText:
 
 @dataclass(frozen=True)
 class Labelled:
-    """The label was set, or the issue was opened with it."""
+    """A label that may call the bot was set, or the issue was opened with it."""
 
     origin: Origin
     issue: IssueText
+    labels: tuple[str, ...]
+    """Those of them that were set in this very moment."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,7 @@ class Command:
     verb: Verb
     text: str
     comment: int
+    at: datetime
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,8 @@ class Reviewed:
     review: int
     head: str
     head_commit: str
+    remark: int | None = None
+    """The comment, if it is one."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,8 @@ class Withdrawn:
     origin: Origin
     number: int
     why: str
+    label: str = ""
+    """The label that was taken away, if it was one."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +142,7 @@ class InstallationChanged:
     sender: Actor
     added: tuple[str, ...]
     removed: tuple[str, ...]
+    removed_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -206,15 +215,17 @@ def _issues(body: bytes, guid: str, rules: Rules) -> Event:
     ending = {"closed": "the issue was closed", "deleted": "the issue was deleted", "transferred": "the issue moved"}
     if it.action in ending:
         return Withdrawn(_origin(it, guid), it.issue.number, ending[it.action])
-    if it.action == "unlabeled" and it.label is not None and it.label.name == rules.label:
-        return Withdrawn(_origin(it, guid), it.issue.number, f"the label {rules.label} was taken away")
-    set_now = it.action == "labeled" and it.label is not None and it.label.name == rules.label
-    there = it.action == "opened" and rules.label in {label.name for label in it.issue.labels}
-    if not set_now and not there:
-        return Ignored(f"issues.{it.action} is not about the label {rules.label}")
+    name = it.label.name if it.label is not None else ""
+    if it.action == "unlabeled" and name in rules.labels:
+        return Withdrawn(_origin(it, guid), it.issue.number, f"the label {name} was taken away", name)
+    set_now = (name,) if it.action == "labeled" else ()
+    there = tuple(label.name for label in it.issue.labels) if it.action == "opened" else ()
+    calling = tuple(sorted(rules.labels.intersection(set_now + there)))
+    if not calling:
+        return Ignored(f"issues.{it.action} is not about a label that calls the bot")
     if it.issue.state != "open":
         return Ignored("the issue is closed")
-    return _stranger(it.sender, rules) or Labelled(_origin(it, guid), _text(it.issue))
+    return _stranger(it.sender, rules) or Labelled(_origin(it, guid), _text(it.issue), calling)
 
 
 def _issue_comment(body: bytes, guid: str, rules: Rules) -> Event:
@@ -227,7 +238,7 @@ def _issue_comment(body: bytes, guid: str, rules: Rules) -> Event:
     verb, text = found
     on_pull = it.issue.pull_request is not None
     return _stranger(it.sender, rules) or Command(
-        _origin(it, guid), _text(it.issue), on_pull, verb, text, it.comment.id
+        _origin(it, guid), _text(it.issue), on_pull, verb, text, it.comment.id, it.comment.created_at
     )
 
 
@@ -264,7 +275,8 @@ def _pull_remark(body: bytes, guid: str, rules: Rules) -> Event:
     it = payloads.PullRequestReviewComment.model_validate_json(body)
     if it.action != "created" or it.comment.pull_request_review_id is None:
         return Ignored("only a new comment of a review is work")
-    return _reviewed(it, it.comment.pull_request_review_id, it.comment.body, guid, rules)
+    event = _reviewed(it, it.comment.pull_request_review_id, it.comment.body, guid, rules)
+    return replace(event, remark=it.comment.id) if isinstance(event, Reviewed) else event
 
 
 def _from_own_branch(it: payloads.Payload, pull: payloads.Pull, rules: Rules) -> bool:
@@ -302,14 +314,13 @@ def _check_run(body: bytes, guid: str, rules: Rules) -> Event:
 
 def _installation(body: bytes, guid: str, _: Rules) -> Event:
     it = payloads.InstallationEvent.model_validate_json(body)
-    whole = tuple(one.full_name for one in it.repositories)
-    gained = whole if it.action in ("created", "unsuspend") else ()
-    lost = whole if it.action in ("deleted", "suspend") else ()
-    added = gained + tuple(one.full_name for one in it.repositories_added)
-    removed = lost + tuple(one.full_name for one in it.repositories_removed)
-    if not added and not removed:
+    gained = it.repositories if it.action in ("created", "unsuspend") else []
+    lost = [*(it.repositories if it.action in ("deleted", "suspend") else []), *it.repositories_removed]
+    added = tuple(one.full_name for one in [*gained, *it.repositories_added])
+    if not added and not lost:
         return Ignored(f"installation {it.action} changes no repository")
-    return InstallationChanged(guid, it.installation.id, it.sender.actor, added, removed)
+    removed, ids = tuple(one.full_name for one in lost), tuple(one.id for one in lost)
+    return InstallationChanged(guid, it.installation.id, it.sender.actor, added, removed, ids)
 
 
 _READERS: Mapping[str, Callable[[bytes, str, Rules], Event]] = {

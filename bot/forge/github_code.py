@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import time
 from collections.abc import Callable, Mapping
 from typing import TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from bot.errors import Refused
 from bot.forge.connection import named
 from bot.forge.github_session import Session
 from bot.forge.identity import Phase
-from bot.forge.port import Moved, Unavailable
+from bot.forge.port import Moved, NotThere, Unavailable
 from repo_tools import remotes
 from repo_tools.checkout import Repository
 from repo_tools.commits import Signature
@@ -37,6 +38,16 @@ class GitHubCode:
     def default_branch(self) -> str:
         """See the port."""
         return self._session.default_branch
+
+    def file(self, path: str) -> str | None:
+        """See the port."""
+        try:
+            with named(f"Reading {path}"):
+                found = self._session.get("contents", quote(path))
+        except NotThere:
+            return None
+        # A folder is listed; what is larger than a megabyte comes without content.
+        return base64.b64decode(found["content"]).decode("utf-8", "replace") if isinstance(found, dict) else None
 
     def remote(self) -> Remote:
         """See the port."""

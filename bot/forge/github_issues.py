@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from github.Organization import Organization
 
 PROGRESS_TAG = "<!-- agent-fix:progress -->"
+SEEN = "eyes"
+"""The reaction that says so; given twice, GitHub keeps one."""
 STATE_LABEL = "agent-fix:"
 _LAST_EDIT = """query($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } }
@@ -65,10 +67,20 @@ class GitHubIssues:
             newest = _newest_setting(events, label)
             if newest is None:
                 return None
-            renamed = any(one.event == "renamed" and one.created_at >= newest.created_at for one in events)
-            edited = self._last_edit(number)
-        changed = renamed or (edited is not None and edited >= newest.created_at)
+            changed = self._changed(number, events, newest.created_at)
         return Labelling(newest.id, actor(newest.actor), newest.created_at, edited_since=changed)
+
+    def edited_since(self, number: int, at: datetime) -> bool:
+        """See the port."""
+        with named(f"Looking for edits of issue {number}"):
+            return self._changed(number, list(self._session.issue(Phase.READ, number).get_events()), at)
+
+    def _changed(self, number: int, events: list[IssueEvent], at: datetime) -> bool:
+        """Of new titles the events tell, of new bodies only GraphQL."""
+        if any(one.event == "renamed" and one.created_at >= at for one in events):
+            return True
+        edited = self._last_edit(number)
+        return edited is not None and edited >= at
 
     def _last_edit(self, number: int) -> datetime | None:
         owner, _, name = self._session.name.partition("/")
@@ -84,6 +96,16 @@ class GitHubIssues:
         # An edit in the very second of the label could be after it: only earlier seconds count.
         counted = [it for it in listed if max(it.created_at, it.updated_at) < before]
         return tuple(Comment(it.user.login, it.body) for it in counted if self._permissions.count(actor(it.user)))
+
+    def saw(self, number: int, comment: int | None = None) -> None:
+        """See the port."""
+        with named(f"Showing on issue {number} that it was seen"):
+            if comment is None:
+                self._session.issue(Phase.TALK, number).create_reaction(SEEN)
+                return
+            url = f"/repos/{self._session.name}/issues/comments/{comment}"
+            talking = self._session.connection(Phase.TALK)
+            IssueComment(talking, {}, {"url": url}, completed=True).create_reaction(SEEN)
 
     def progress(self, number: int, body: str) -> None:
         """See the port."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from github.PullRequestComment import PullRequestComment
+
 from bot.forge.connection import named, once
 from bot.forge.github_access import Permissions
-from bot.forge.github_issues import actor
+from bot.forge.github_issues import SEEN, actor
 from bot.forge.github_session import Session
 from bot.forge.identity import Phase
 from bot.forge.port import Remark
 
 if TYPE_CHECKING:
     from github.PullRequest import PullRequest
-    from github.PullRequestComment import PullRequestComment
 
 ANSWER_TAG = "<!-- agent-fix:answer -->"
 _RESOLVED = """query($owner: String!, $name: String!, $number: Int!, $after: String) {
@@ -95,6 +96,13 @@ class GitHubReviews:
             if not threads["pageInfo"]["hasNextPage"]:
                 return resolved
             variables["after"] = threads["pageInfo"]["endCursor"]
+
+    def saw(self, number: int, remark: int) -> None:
+        """See the port."""
+        with named(f"Showing on pull request {number} that a remark was seen"):
+            url = f"/repos/{self._session.name}/pulls/comments/{remark}"
+            talking = self._session.connection(Phase.PROPOSE)
+            PullRequestComment(talking, {}, {"url": url}, completed=True).create_reaction(SEEN)
 
     def answer(self, number: int, thread: int, body: str) -> None:
         """See the port."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import AwareDatetime, BaseModel
 
 from bot.forge.port import Actor
 
@@ -58,6 +58,7 @@ class Issues(Payload):
 class Comment(BaseModel):
     id: int
     body: str | None
+    created_at: AwareDatetime
 
 
 class IssueComment(Payload):
@@ -88,6 +89,7 @@ class PullRequestReview(Payload):
 
 
 class Remark(BaseModel):
+    id: int
     pull_request_review_id: int | None
     body: str
 
@@ -111,6 +113,7 @@ class CheckRunEvent(Payload):
 
 
 class RepositoryName(BaseModel):
+    id: int
     full_name: str
 
 

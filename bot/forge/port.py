@@ -105,11 +105,17 @@ class Issues(Protocol):
     def labelling(self, number: int, label: str) -> Labelling | None:
         """The newest setting of `label` (exact name), None if it is not set or not visible yet."""
 
+    def edited_since(self, number: int, at: datetime) -> bool:
+        """Whether title or body were changed in the second `at` or later."""
+
     def comments(self, number: int, before: datetime) -> tuple[Comment, ...]:
         """The comments that count: written, and last edited, before `before` by real users with write access.
 
         Oldest first. The bot's own comments never count.
         """
+
+    def saw(self, number: int, comment: int | None = None) -> None:
+        """Show that the bot saw the issue, or a comment on it: a reaction, once."""
 
     def progress(self, number: int, body: str) -> None:
         """Show `body` in the bot's one comment on the issue: written once, edited ever after.
@@ -126,6 +132,9 @@ class Code(Protocol):
 
     def default_branch(self) -> str:
         """The branch that pull requests go to unless the configuration names another."""
+
+    def file(self, path: str) -> str | None:
+        """The text of a file at the head of the default branch; None if there is none."""
 
     def remote(self) -> Remote:
         """Where to clone from, with a credential that can read and nothing else, and that soon runs out."""
@@ -235,6 +244,9 @@ class Reviews(Protocol):
 
         Oldest first. `before` leaves out what was said, or last edited, at that time by the forge's clock or later.
         """
+
+    def saw(self, number: int, remark: int) -> None:
+        """Show that the bot saw a comment of a review: a reaction, once."""
 
     def answer(self, number: int, thread: int, body: str) -> None:
         """Answer a review comment in its own thread; a thread whose last word is the bot's same answer is left."""

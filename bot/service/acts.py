@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -13,8 +13,8 @@ from dbos import DBOS, DBOSConfiguredInstance
 
 from bot.errors import Refused
 from bot.publish.comment import Progress
-from bot.service.decision import Decision
-from bot.service.desk import ACTS, Desk, number_of
+from bot.service.decision import Decision, Seen
+from bot.service.desk import ACTS, LATER, NOW, Desk, number_of
 from bot.service.intake import Intake
 from bot.service.patience import Patience, patiently
 from bot.service.publishing import Publishing
@@ -72,7 +72,7 @@ class Acts(DBOSConfiguredInstance):
         for repository, number in [only] if only else self._step("look", self._sweep.waiting):
             found = self._step("decide", functools.partial(self._found, repository, number))
             decision = Decision.model_validate(found)
-            self._carry_out(decision)
+            self._carry_out(decision, NOW if only else LATER)
             said.append(decision.start.run if decision.start else decision.because)
         if not only:
             self._step("ask again", self._sweep.ask_again)
@@ -90,17 +90,22 @@ class Acts(DBOSConfiguredInstance):
         except Refused as error:
             return Decision(because=str(error))
 
-    def _carry_out(self, decision: Decision) -> None:
+    def _carry_out(self, decision: Decision, priority: int = NOW) -> None:
         if decision.start is not None:
-            DBOS.run_step({"name": "start"}, functools.partial(self._start, decision))
+            DBOS.run_step({"name": "start"}, functools.partial(self._start, decision, priority))
         if decision.refuse is not None:
             DBOS.run_step({"name": "refuse"}, functools.partial(self._refuse, decision.refuse, decision))
-        if decision.stop is not None:
-            runs = DBOS.run_step({"name": "find"}, lambda: self._desk.runs(decision.stop or "", unfinished=True))
+        if decision.seen is not None:
+            DBOS.run_step({"name": "saw"}, functools.partial(self._saw, decision, decision.seen))
+        if decision.stop:
+            runs = DBOS.run_step({"name": "find"}, lambda: self._runs(decision.stop, unfinished=True))
             DBOS.run_step({"name": "stop"}, lambda: self._stop(runs, decision))
-        if decision.explain is not None:
+        if decision.explain:
             for again in DBOS.run_step({"name": "explain"}, functools.partial(self._explained, decision)):
                 self._step("explain again", functools.partial(self._publishing.tell, Told.model_validate(again)))
+
+    def _saw(self, decision: Decision, seen: Seen) -> None:
+        self._publishing.saw(decision.repository, decision.number, seen)
 
     def _refuse(self, said: Progress, decision: Decision) -> None:
         number = number_of(said.run)
@@ -110,12 +115,12 @@ class Acts(DBOSConfiguredInstance):
             told = Told(repository=decision.repository, number=decision.number, progress=said, label=label)
             self._desk.tell(f"{said.run}:tell:refused", told)
 
-    def _start(self, decision: Decision) -> None:
+    def _start(self, decision: Decision, priority: int) -> None:
         request = decision.start
         if request is None or self._desk.status(request.run) is not None:
             return
         self._desk.tell(f"{request.run}:tell:000", queued(request))
-        self._desk.start(request)
+        self._desk.start(request, priority=priority)
 
     def _stop(self, runs: list[str], decision: Decision) -> None:
         """Stop runs, and have said of each what it had reached and why it stopped."""
@@ -135,8 +140,11 @@ class Acts(DBOSConfiguredInstance):
         stopped = self._desk.status(told.progress.run) == "CANCELLED"
         return stopped and told.progress.outcome is not Outcome.CANCELLED
 
+    def _runs(self, prefixes: Iterable[str], *, unfinished: bool = False) -> list[str]:
+        return [run for one in prefixes for run in self._desk.runs(one, unfinished=unfinished)]
+
     def _explained(self, decision: Decision) -> list[dict[str, Any]]:
-        runs = self._desk.runs(decision.explain or "")
+        runs = self._runs(decision.explain)
         told = self._desk.last_told(runs[0]) if runs else None
         return [told.to_json()] if told else []
 

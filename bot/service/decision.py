@@ -3,47 +3,48 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
-from bot.forge.events import IssueText, Rules
-from bot.forge.port import Access, Actor, Forge, PullRequest
+from bot.forge.events import IssueText
+from bot.forge.port import Actor, Forge, PullRequest
 from bot.publish.comment import Progress
 from bot.publish.hidden_text import clean
 from bot.publish.names import BRANCHES
+from bot.service.policy import Policy
 from bot.service.requests import Revision, RunRequest, Stored
+from bot.service.telling import refused
 from bot.task import Comment
+
+
+class Seen(Stored):
+    """What somebody did that the bot heeds; one of the three."""
+
+    issue: int | None = None
+    comment: int | None = None
+    """On an issue or a pull request."""
+    remark: int | None = None
+    """A comment of a review."""
 
 
 class Decision(Stored):
     """What is to be done about an event. At most one of the first three is there."""
 
     start: RunRequest | None = None
-    stop: str | None = None
-    """The beginning of the keys of the runs to stop."""
-    explain: str | None = None
-    """The same of the runs to tell of again."""
+    stop: tuple[str, ...] = ()
+    """How the keys of the runs to stop begin."""
+    explain: tuple[str, ...] = ()
+    """The same of the runs to give an account of."""
     refuse: Progress | None = None
     """What to say on the issue instead of starting."""
     again: bool = False
     """Whether that is of interest only where the bot was at work before; else it is only where it was not, so that
     nobody can write over how a run stands by asking for what they may not have."""
+    seen: Seen | None = None
+    """What called for this, for the bot to show that it saw it; only of those who may call it."""
     repository: str = ""
     number: int = 0
     because: str = ""
     """For the log, and to be said to those whose run is stopped."""
-
-
-@dataclass(frozen=True)
-class Policy:
-    """Who may call the bot, and for what."""
-
-    rules: Rules
-    needs: Access
-    strategy: str
-    base_branch: str | None = None
-    grace: timedelta = timedelta(minutes=5)
-    """How old a label must be for the sweep to care."""
 
 
 def new_run(
@@ -56,6 +57,7 @@ def new_run(
     caller: Actor,
     at: datetime,
     more: tuple[Comment, ...] = (),
+    seen: Seen | None = None,
 ) -> Decision:
     """The decision to begin a run on an issue, its texts as their readers see them."""
     default = forge.code.default_branch()
@@ -71,16 +73,25 @@ def new_run(
         comments=tuple(Comment(author, said.text) for author, said in comments),
         removed=(*title.removed, *body.removed, *(one for _, said in comments for one in said.removed)),
         branch=policy.base_branch or default,
+        label=policy.label,
         default_branch=default,
         caller=caller.login,
         at=at,
         strategy=policy.strategy,
     )
-    return Decision(start=request, repository=forge.repository, number=text.number)
+    return Decision(start=request, seen=seen, repository=forge.repository, number=text.number)
 
 
 def new_revision(
-    policy: Policy, run: str, forge: Forge, repository_id: int, pull: PullRequest, *, caller: Actor, wish: str | None
+    policy: Policy,
+    run: str,
+    forge: Forge,
+    repository_id: int,
+    pull: PullRequest,
+    *,
+    caller: Actor,
+    wish: str | None,
+    seen: Seen | None = None,
 ) -> Decision:
     """Go on with a pull request; `wish` is what a command says, None for a review alone."""
     now = datetime.now(UTC)
@@ -117,7 +128,17 @@ def new_revision(
             threads=tuple(dict.fromkeys(it.thread for it in remarks if it.thread is not None)),
         ),
     )
-    return Decision(start=request, repository=forge.repository, number=pull.number)
+    return Decision(start=request, seen=seen, repository=forge.repository, number=pull.number)
+
+
+def refusing(run: str, forge: Forge, number: int, reason: str) -> Decision:
+    """Not to begin, and to say why on the issue."""
+    return Decision(refuse=refused(run, reason), repository=forge.repository, number=number, because=reason)
+
+
+def own_pull(forge: Forge, number: int) -> PullRequest | None:
+    """The bot's open pull request for an issue: the forge's own word, which outlives any database."""
+    return next((it for it in forge.pulls.ours(f"{BRANCHES}issue-{number}") if issue_of(it.head) == number), None)
 
 
 def issue_of(branch: str) -> int | None:

@@ -91,6 +91,13 @@ class Desk:
         )
         return [one.workflow_id for one in found]
 
+    def request(self, run: str) -> RunRequest | None:
+        """What a run was asked for with; None if there is no such run."""
+        found = self._client.list_workflows(workflow_ids=[run], name="github run", load_output=False)
+        if not found or found[0].input is None:
+            return None
+        return RunRequest.model_validate(found[0].input["args"][0])
+
     def executors(self) -> set[str]:
         """The processes that have begun something which is not finished."""
         found = self._client.list_workflows(status="PENDING", load_input=False, load_output=False)

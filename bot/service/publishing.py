@@ -6,15 +6,15 @@ Each method is safe to do again after a crash at any point: it looks at what is 
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from bot.errors import Refused
-from bot.forge.port import Check, Forge, Host, Moved, NotThere, Proposal, PullRequest
+from bot.forge.port import Check, Forge, Host, Moved, NotThere, Proposal, PullRequest, Unavailable
 from bot.publish.comment import progress_comment
 from bot.publish.names import BRANCHES, branch
-from bot.service.decision import issue_of
-from bot.service.intake import own_pull
+from bot.service.decision import Seen, issue_of, own_pull
 from bot.service.patience import fetched
 from bot.service.requests import Publication, PublishedOn, RunRequest, Told
 from bot.task import Task
@@ -27,6 +27,7 @@ from repo_tools.patch import Patch
 from repo_tools.tree import Tree
 
 T = TypeVar("T")
+LOG = logging.getLogger("agent-fix.publisher")
 SENTENCES = {True: "The issue was closed meanwhile.", False: "The label was taken away meanwhile."}
 
 
@@ -40,10 +41,9 @@ class Patiently(Protocol):
 class Publishing:
     """The write side, for one process."""
 
-    def __init__(self, host: Host, mirrors: Mirrors, label: str) -> None:
+    def __init__(self, host: Host, mirrors: Mirrors) -> None:
         self._host = host
         self._mirrors = mirrors
-        self._label = label
 
     def tell(self, told: Told) -> None:
         """Show how a run stands. An issue that is gone or closed to the bot has no reader: nothing is shown."""
@@ -53,6 +53,17 @@ class Publishing:
             forge.issues.mark(told.number, told.label)
         except (NotThere, Refused):
             return
+
+    def saw(self, repository: str, number: int, seen: Seen) -> None:
+        """Show that what somebody did was seen. It is a courtesy: if it cannot be done now, it is not done."""
+        try:
+            forge = self._host.forge(repository)
+            if seen.remark is not None:
+                forge.reviews.saw(number, seen.remark)
+            else:
+                forge.issues.saw(seen.issue or number, seen.comment)
+        except (Unavailable, NotThere, Refused) as error:
+            LOG.info("%s#%s: %s", repository, number, error)
 
     def publish(self, it: Publication, patiently: Patiently) -> PublishedOn:
         """Branch, pull request, note and check of a change, or why there is none."""
@@ -86,7 +97,7 @@ class Publishing:
         if not issue.open:
             return SENTENCES[True]
         by_label = request.run.split("-")[2].startswith("l")
-        return SENTENCES[False] if by_label and self._label not in issue.labels else ""
+        return SENTENCES[False] if by_label and request.label not in issue.labels else ""
 
     def _push(self, it: Publication) -> PublishedOn:
         """The change as a commit on a branch: the open pull request's own, or else the next free name."""

@@ -87,6 +87,8 @@ class RunRequest(Stored):
     comments: tuple[Comment, ...] = ()
     removed: tuple[Removed, ...] = ()
     """What was taken out of the texts, since their readers do not see it."""
+    label: str = ""
+    """The one that calls the bot in this repository."""
     branch: str
     """Where the pull request goes."""
     default_branch: str

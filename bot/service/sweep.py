@@ -24,7 +24,6 @@ class Sweep:
     host: Host
     intake: Intake
     desk: Desk
-    label: str
     grace: timedelta
 
     def waiting(self) -> list[tuple[str, int]]:
@@ -32,7 +31,8 @@ class Sweep:
         found = []
         for repository in self.host.repositories():
             try:
-                found += [(repository, number) for number in self.host.labelled(repository, self.label)]
+                label = self.intake.policy(self.host.forge(repository)).label
+                found += [(repository, number) for number in self.host.labelled(repository, label)]
             except NotThere:
                 continue
         return found

@@ -13,7 +13,7 @@ from bot.service.effects import Paused, Steps
 from bot.service.order import Ended, Order
 
 T = TypeVar("T")
-FORMAT = "1"
+FORMAT = "2"
 """Part of the application version: a run is resumed only by code that takes the same steps. Raise it with the steps."""
 
 

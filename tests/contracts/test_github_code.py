@@ -36,6 +36,15 @@ def test_the_default_branch_and_the_branches_with_a_prefix(here: Place) -> None:
     assert code.branches("nothing/") == {}
 
 
+def test_a_file_is_read_as_it_stands_on_the_default_branch(here: Place) -> None:
+    here.scene.commit("other", {".github/agent-fix.yml": "label: other\n"})
+    code = here.forge().code
+    assert code.file(".github/agent-fix.yml") is None
+    here.scene.commit("main", {".github/agent-fix.yml": "label: ümlaut\n"})
+    assert code.file(".github/agent-fix.yml") == "label: ümlaut\n"
+    assert code.file(".github") is None
+
+
 def test_a_new_branch_is_pushed_once_and_pushing_it_again_is_no_error(here: Place, tmp_path: Path) -> None:
     repository, commit = here.commit(tmp_path, CHANGE)
     code = here.forge().code

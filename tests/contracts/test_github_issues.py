@@ -247,3 +247,24 @@ def test_labelled_issues_are_found_for_the_sweep(here: Place) -> None:
     acts.set_state(here.scene.world, here.scene.repository, closed, here.scene.person("will"), "closed")
     assert here.host().labelled("octo/widgets", LABEL) == (first.number, second.number)
     assert list(here.host().repositories()) == ["octo/widgets"]
+
+
+def test_what_was_seen_is_shown_once(here: Place) -> None:
+    issue = here.issue()
+    world, will = here.scene.world, here.scene.person("will")
+    comment = acts.comment(world, here.scene.repository, issue, will, "/agent-fix")
+    for _ in range(2):
+        here.forge().issues.saw(issue.number)
+        here.forge().issues.saw(issue.number, comment.id)
+    for given in (issue.reactions, comment.reactions):
+        assert [(it.content, it.user) for it in given] == [("eyes", here.bot)]
+
+
+def test_edits_of_title_and_body_are_told_from_other_changes(here: Place) -> None:
+    issue, scene = here.issue(), here.scene
+    scene.world.advance(5)
+    since = scene.world.now()
+    acts.set_label(scene.world, scene.repository, issue, scene.person("will"), "bug")
+    assert not here.forge().issues.edited_since(issue.number, since)
+    acts.edit_issue(scene.world, scene.repository, issue, scene.person("rita"), title="It broke")
+    assert here.forge().issues.edited_since(issue.number, since)

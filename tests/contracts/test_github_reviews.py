@@ -101,6 +101,14 @@ def test_an_answer_is_given_once(here: Place) -> None:
     assert len([it for it in issue.pull.remarks if it.in_reply_to is remark]) == 2
 
 
+def test_a_remark_that_was_seen_says_so(here: Place) -> None:
+    issue = here.pull(HEAD)
+    [remark] = review(here, issue, "mary", "", "Why two?")
+    for _ in range(2):
+        here.forge().reviews.saw(issue.number, remark.id)
+    assert [(it.content, it.user) for it in remark.reactions] == [("eyes", here.bot)]
+
+
 def check(**changes: object) -> Check:
     given = {"run": "run-1", "title": "At work", "summary": "Three tests fail"} | changes
     return Check(**given)  # type: ignore[arg-type]

@@ -49,6 +49,7 @@ def test_the_label_starts_and_the_text_is_the_one_of_that_moment() -> None:
         "issues", "labeled", label=FIX, issue={"number": 7, "title": "It breaks", "body": "So:", "state": "open"}
     )
     assert isinstance(event, Labelled)
+    assert event.labels == ("agent:fix",)
     assert (event.issue.number, event.issue.title, event.issue.body) == (7, "It breaks", "So:")
     assert (event.origin.guid, event.origin.sender.login, event.origin.repository) == (
         "g-1",
@@ -101,6 +102,17 @@ def test_whoever_may_end_an_issue_ends_the_run(action: str, changes: dict[str, A
 
 def test_another_label_taken_away_ends_nothing() -> None:
     assert isinstance(seen("issues", "unlabeled", label={"name": "bug"}), Ignored)
+    assert seen("issues", "unlabeled", label=FIX).label == "agent:fix"
+    assert seen("issues", "closed").label == ""
+
+
+def test_which_of_several_labels_was_set_is_told() -> None:
+    """A repository may have chosen any of them, which is not known here."""
+    rules = Rules(frozenset({"agent:fix", "bot: please"}))
+    body = payload("issues", "labeled", label={"name": "bot: please"}, issue={"labels": [FIX], "state": "open"})
+    event = read("issues", body, guid="g", rules=rules)
+    assert isinstance(event, Labelled)
+    assert event.labels == ("bot: please",)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +152,7 @@ def test_a_command_comes_from_a_new_comment_of_a_user() -> None:
     event = seen("issue_comment", "created", comment=body, issue={"number": 7})
     assert isinstance(event, Command)
     assert (event.verb, event.comment, event.on_pull) == (Verb.RETRY, 3, False)
+    assert event.at.tzinfo is not None
     assert seen("issue_comment", "created", comment=body, issue={"pull_request": {"url": "u"}}).on_pull
     assert isinstance(seen("issue_comment", "edited", comment=body), Ignored)
     assert isinstance(seen("issue_comment", "created", comment=body, sender={"type": "Bot"}), Ignored)
@@ -152,10 +165,11 @@ def pull(ref: str = "agent-fix/issue-7", repository: int = 186853002) -> dict[st
 def test_a_review_and_its_comments_are_one_piece_of_work() -> None:
     review = {"id": 5, "state": "changes_requested", "body": "No"}
     first = seen("pull_request_review", "submitted", pull_request=pull(), review=review)
-    remark = {"pull_request_review_id": 5, "body": "why?"}
+    remark = {"id": 31, "pull_request_review_id": 5, "body": "why?"}
     second = seen("pull_request_review_comment", "created", pull_request=pull(), comment=remark)
     assert isinstance(first, Reviewed)
     assert isinstance(second, Reviewed)
+    assert (first.remark, second.remark) == (None, 31)
     assert (
         (first.number, first.review, first.head)
         == (second.number, second.review, second.head)
@@ -195,15 +209,18 @@ def test_a_check_is_run_again_by_the_id_the_bot_gave_it() -> None:
 
 
 def test_installations_change_what_is_reached() -> None:
-    made = seen("installation", "created", repositories=[{"full_name": "o/a"}])
+    made = seen("installation", "created", repositories=[{"id": 5, "full_name": "o/a"}])
     assert isinstance(made, InstallationChanged)
     assert (made.added, made.removed) == (("o/a",), ())
-    gone = seen("installation", "deleted", repositories=[{"full_name": "o/a"}])
+    gone = seen("installation", "deleted", repositories=[{"id": 5, "full_name": "o/a"}])
     assert (gone.added, gone.removed) == ((), ("o/a",))
     less = seen(
-        "installation_repositories", "removed", repositories_removed=[{"full_name": "o/b"}], repositories_added=[]
+        "installation_repositories",
+        "removed",
+        repositories_removed=[{"id": 6, "full_name": "o/b"}],
+        repositories_added=[],
     )
-    assert (less.added, less.removed) == ((), ("o/b",))
+    assert (less.added, less.removed, less.removed_ids) == ((), ("o/b",), (6,))
 
 
 def test_other_events_are_ignored_by_name() -> None:
