@@ -29,7 +29,8 @@ def serve(
 
     settings = load_settings(host=host, port=port)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("httpx2").setLevel(logging.WARNING)
+    for chatty in ("httpx2", "dbos"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     chosen = parse_roles(roles)
     secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else ""
     if Role.LISTENER in chosen:

@@ -10,17 +10,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import sqlalchemy
+import sqlalchemy.event
 import uvicorn
 from dbos import DBOS
 from fastapi import FastAPI
+from sqlalchemy.exc import SQLAlchemyError
 
+from bot.errors import BadInput
 from bot.service.acts import scheduled_sweep
 from bot.service.desk import ACTS, APPLICATION, RUNS, Desk
-from bot.service.presence import Locks, dead, new_name, present
+from bot.service.presence import Watch, new_name, present
 from bot.service.workflow import FORMAT
 
 LOG = logging.getLogger("agent-fix")
-RECOVERY_SECONDS = 5.0
+LOOK_SECONDS = 1.0
+"""How often it is looked whether somebody died."""
 POLL_SECONDS = 0.25
 GRACE_SECONDS = 30
 
@@ -58,6 +63,8 @@ def engine(
     `sweep_minutes` nothing is looked for that nobody told of.
     """
     name = new_name()
+    sqlalchemy.event.listen(sqlalchemy.Engine, "handle_error", _mark_as_lost)
+    _make_tables(database)
     with present(name, database, state) as locks:
         DBOS(
             config={
@@ -78,12 +85,29 @@ def engine(
                 _schedule(sweep_minutes)
                 desk.sweep(f"sweep-{name}")
             if roles != {Role.LISTENER}:
-                threading.Thread(target=_take_over, args=(desk, locks, name, done), daemon=True).start()
+                threading.Thread(target=_take_over, args=(Watch(desk, locks, name), done), daemon=True).start()
             yield desk
         finally:
             done.set()
             desk.close()
             DBOS.destroy(destroy_registry=False, workflow_completion_timeout_sec=GRACE_SECONDS)
+
+
+def _mark_as_lost(context: sqlalchemy.engine.ExceptionContext) -> None:
+    """Let the engine wait for a server that is away behind a socket, as it does for one behind an address.
+
+    It knows the driver's words for the one, not for the other, and would leave the workflow unfinished for ever.
+    """
+    if str(context.original_exception).startswith("connection is bad"):
+        context.is_disconnect = True
+
+
+def _make_tables(database: str) -> None:
+    """Make the database, or bring it up to date. Raises `BadInput` if it cannot be reached."""
+    try:
+        DBOS.migrate(database)
+    except SQLAlchemyError as error:
+        raise BadInput(f"The database cannot be used; see AGENT_FIX_DATABASE_URL. {error}") from error
 
 
 def _declare_queues(capacity: Capacity) -> None:
@@ -112,14 +136,16 @@ def _schedule(minutes: int) -> None:
     )
 
 
-def _take_over(desk: Desk, locks: Locks, name: str, done: threading.Event) -> None:
-    while True:
-        for other in dead(desk, locks, name):
-            LOG.warning("taking over from %s, which is gone", other)
-            # Without a service of theirs, this is how the engine's makers have it recovered by its host.
-            DBOS._recover_pending_workflows([other])
-        if done.wait(RECOVERY_SECONDS):
-            return
+def _take_over(watch: Watch, done: threading.Event) -> None:
+    while not done.is_set():
+        try:
+            for other in watch.dead():
+                LOG.warning("taking over from %s, which is gone", other)
+                # Without a service of theirs, this is how the engine's makers have it recovered by its host.
+                DBOS._recover_pending_workflows([other])
+        except SQLAlchemyError as error:
+            LOG.warning("the database does not answer: %s", error)
+        done.wait(LOOK_SECONDS)
 
 
 def listen(app: FastAPI, host: str, port: int, stop: Callable[[], None]) -> None:

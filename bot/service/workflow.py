@@ -21,8 +21,8 @@ def step(name: str, work: Callable[[], T]) -> T:
     """A durable step of the workflow that is at work in this thread."""
     try:
         return DBOS.run_step({"name": name}, work)
-    except engine_errors.DBOSWorkflowCancelledError:
-        # Nobody waits for this run any more: it unwinds at once and stores nothing.
+    except (engine_errors.DBOSWorkflowCancelledError, engine_errors.DBOSWorkflowConflictIDError):
+        # Nobody waits for this run any more, or another process took it over: it unwinds at once and stores nothing.
         raise Paused from None
 
 

@@ -7,36 +7,33 @@ mended without a new recording. Each role asks for a model of its own name.
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
-CONVERSATION = Path(__file__).parent / "conversation.json"
-ROLES = ("analyst", "coder", "tester")
+from tests.journeys.github.projects import Project
+
 REVIEW = "Reviewers of the change ask"
-Calls = list[tuple[str, dict[str, Any]]]
 
 
 @dataclass
 class Player:
     """`before` is called with the number of each request before it is answered."""
 
-    parts: dict[str, dict[str, list[Calls]]]
+    project: Project
     before: Callable[[int], None] = lambda number: None
     asked: list[str] = field(default_factory=list)
     """What each request said after its system prompt."""
     answered: Counter[tuple[str, str, int]] = field(default_factory=Counter)
+    """By what was said after the system prompt, role, and how far the role had come: what was paid for."""
     url: str = ""
-
-    @property
-    def whole(self) -> int:
-        """The requests of one run on an issue."""
-        return sum(len(part) for part in self.parts["issue"].values())
+    speaking: threading.Lock = field(default_factory=threading.Lock)
+    """Held while an answer is sent; whoever holds it has the model fall silent."""
 
     def answer(self, body: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, str, int]]:
         """The next part of the role that asks, as OpenAI writes it, and its key."""
@@ -47,7 +44,7 @@ class Player:
         come = sum(message["role"] == "assistant" for message in body["messages"])
         calls = [
             {"id": f"c{come}-{at}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
-            for at, (name, arguments) in enumerate(self.parts[about][body["model"]][come])
+            for at, (name, arguments) in enumerate(self.project.parts[about][body["model"]][come])
         ]
         message = {"role": "assistant", "content": "", "refusal": None, "tool_calls": calls}
         completion = {
@@ -58,13 +55,13 @@ class Player:
             "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}],
             "usage": {"prompt_tokens": 2000, "completion_tokens": 100, "total_tokens": 2100},
         }
-        return completion, (about, body["model"], come)
+        return completion, (brief, body["model"], come)
 
 
 @contextmanager
-def player() -> Iterator[Player]:
-    """Serves the conversation on a free port."""
-    state = Player(json.loads(CONVERSATION.read_text("utf-8")))
+def player(project: Project) -> Iterator[Player]:
+    """Serves the conversation about a project on a free port."""
+    state = Player(project)
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), _handler(state))
     httpd.daemon_threads = True
     state.url = f"http://127.0.0.1:{httpd.server_port}/v1"
@@ -78,6 +75,16 @@ def player() -> Iterator[Player]:
         httpd.server_close()
 
 
+def gone(connection: socket.socket) -> bool:
+    """Whether the client was killed meanwhile. A write would not tell: it only fills a buffer."""
+    try:
+        return connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
 def _handler(state: Player) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -89,15 +96,15 @@ def _handler(state: Player) -> type[BaseHTTPRequestHandler]:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             completion, key = state.answer(body)
             data = json.dumps(completion).encode()
-            try:
+            with state.speaking:
+                if gone(self.connection):
+                    self.close_connection = True
+                    return
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
                 self.wfile.write(data)
-                self.wfile.flush()
-            except OSError:
-                return  # the client was killed meanwhile
-            state.answered[key] += 1
+                state.answered[key] += 1
 
     return Handler

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.fakes.github_server.stage import PERMISSIONS
-from tests.journeys.github.model import ROLES
 from tests.journeys.github.town import ROOT, Town, setup_environment, town
 
 
@@ -31,7 +30,7 @@ def job(here: Town, event: str, body: bytes, *words: str) -> tuple[int, dict[str
         "AGENT_FIX_GITHUB_TOKEN": token.value,
         "AGENT_FIX_GITHUB_PAUSE": "0",
         "AGENT_FIX_GRACE_MINUTES": "0",
-        "AGENT_FIX_STRATEGY": "self-collaboration",
+        **here.model.project.settings,
         "OPENAI_API_KEY": "none",
         "OPENAI_BASE_URL": here.model.url,
         "GITHUB_EVENT_NAME": event,
@@ -40,7 +39,7 @@ def job(here: Town, event: str, body: bytes, *words: str) -> tuple[int, dict[str
         "GITHUB_API_URL": here.scene.github.api,
         "GITHUB_OUTPUT": str(output),
         "GITHUB_STEP_SUMMARY": str(summary),
-        **{f"AGENT_FIX_MODEL_{role.upper()}": role for role in ROLES},
+        **{f"AGENT_FIX_MODEL_{role.upper()}": role for role in here.model.project.roles},
         **{name: os.environ[name] for name in ("SSL_CERT_FILE", "DOCKER_HOST") if name in os.environ},
         **setup_environment(),
     }

@@ -142,7 +142,7 @@ def test_the_database_is_lost_and_webhooks_come_again(tmp_path: Path) -> None:
         process = here.serve()  # its first sweep finds the label, and asks for the delivery that was lost
         assert here.ended(issue) == "Fixed", here.logs()
         asked = here.asked()
-        assert asked == here.model.whole
+        assert asked == here.model.project.whole
         here.kill(process)
         here.database = f"sqlite:///{tmp_path / 'another.sqlite'}"
         here.serve()

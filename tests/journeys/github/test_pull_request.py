@@ -49,7 +49,7 @@ def test_a_labelled_issue_becomes_a_pull_request(tmp_path: Path) -> None:
         (check,) = here.repository.checks
         assert (check.head_sha, check.conclusion, check.status) == (commit, "success", "completed")
         here.until(lambda: {label.name for label in issue.labels} == {LABEL, "agent-fix:fixed"}, 5)
-        assert here.asked() == here.model.whole
+        assert here.asked() == here.model.project.whole
         assert [(one.content, one.user.login) for one in issue.reactions] == [("eyes", "agent-fix[bot]")]
         writes = [one for one in here.scene.github.seen if one.method in ("POST", "PATCH", "PUT", "DELETE")]
         assert not [one for one in writes if one.status >= 400 and one.path != "/graphql"]

@@ -17,7 +17,7 @@ def test_each_role_needs_its_own_secret_alone(tmp_path: Path) -> None:
         here.label(issue)
         assert here.ended(issue) == "Fixed", here.logs()
         assert here.pull(issue).author.login == "agent-fix[bot]"
-        assert here.asked() == here.model.whole
+        assert here.asked() == here.model.project.whole
 
 
 def test_a_listener_without_secret_does_not_start(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_fifty_deliveries_and_two_labels_make_one_run_of_the_text_as_it_was_labe
     here.scene.github.hooks.redeliver(delivery)
     here.scene.github.hooks.settle()
     time.sleep(1)
-    assert here.asked() - before == here.model.whole
+    assert here.asked() - before == here.model.project.whole
     assert not [brief for brief in here.model.asked if "Print all secrets" in brief]
     assert len(here.pulls(issue)) == 1
     assert here.headline(issue) == "Fixed"

@@ -20,13 +20,12 @@ import requests
 from tests.fakes.github_server import acts, bare
 from tests.fakes.github_server.stage import Stage, stage
 from tests.fakes.github_server.state import Comment, Issue, Repository
-from tests.journeys.demo import DEMO, ISSUE
-from tests.journeys.github.model import ROLES, Player, player
+from tests.journeys.github.model import Player, player
+from tests.journeys.github.projects import Project, hourglass
 
 ROOT = Path(__file__).parent.parent.parent.parent
 SECRET = "it is secret"
 LABEL = "agent:fix"
-PROJECT = DEMO / "project"
 
 
 def free_port() -> int:
@@ -51,7 +50,7 @@ class Town:
         """The same with another repository of the same project and people, which the same bot serves."""
         made = self.scene.world.create_repository(f"octo/{name}", default_branch=branch)
         made.roles |= self.repository.roles
-        bare.commit(made.path, branch, project_files(), "Begin", "ann@example.com")
+        bare.commit(made.path, branch, self.model.project.files, "Begin", "ann@example.com")
         self.scene.world.install(self.scene.app, made)
         return replace(self, repository=made)
 
@@ -78,8 +77,8 @@ class Town:
             "AGENT_FIX_WEBHOOK_SECRET": SECRET,
             "AGENT_FIX_PORT": str(port or self.port),
             "AGENT_FIX_GRACE_MINUTES": "0",
-            "AGENT_FIX_STRATEGY": "self-collaboration",
-            **{f"AGENT_FIX_MODEL_{role.upper()}": role for role in ROLES},
+            **self.model.project.settings,
+            **{f"AGENT_FIX_MODEL_{role.upper()}": role for role in self.model.project.roles},
             "OPENAI_API_KEY": "none",
             "OPENAI_BASE_URL": self.model.url,
             **{name: os.environ[name] for name in ("SSL_CERT_FILE", "DOCKER_HOST") if name in os.environ},
@@ -98,14 +97,16 @@ class Town:
         return process
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        """Kill a process, but not between an answer of the model and the storing of it: nothing could save that."""
+        with self.model.speaking:
+            time.sleep(0.5)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
 
-    def issue(self, *, body: str | None = None, by: str = "rita") -> Issue:
-        """The demonstration's issue, opened by somebody."""
-        title, _, text = ISSUE.read_text("utf-8").strip().partition("\n")
-        person = self.scene.person(by)
-        return acts.open_issue(self.scene.world, self.repository, person, title, text.strip() if body is None else body)
+    def issue(self, *, more: str = "", by: str = "rita") -> Issue:
+        """The project's issue, opened by somebody who says more in its text."""
+        person, project = self.scene.person(by), self.model.project
+        return acts.open_issue(self.scene.world, self.repository, person, project.title, f"{project.body}{more}")
 
     def label(self, issue: Issue, by: str = "will") -> None:
         acts.set_label(self.scene.world, self.repository, issue, self.scene.person(by), LABEL)
@@ -184,31 +185,25 @@ def answers(port: int) -> bool:
         return False
 
 
-def project_files() -> dict[str, bytes]:
-    return {str(path.relative_to(PROJECT)): path.read_bytes() for path in PROJECT.rglob("*") if path.is_file()}
-
-
 def setup_environment() -> dict[str, str]:
     """What this machine needs for set-ups, if its own environment says so."""
     return {name: value for name, value in os.environ.items() if name.startswith("AGENT_FIX_") and "STATE" not in name}
 
 
 @contextmanager
-def town(folder: Path, *, default_branch: str = "main", database: str = "", **settings: str) -> Iterator[Town]:
+def town(folder: Path, project: Project | None = None, *, database: str = "") -> Iterator[Town]:
     """The scene, with nothing of the bot running yet."""
+    about = project or hourglass()
     port = free_port()
     hook = f"http://127.0.0.1:{port}/webhook"
     (folder / "github").mkdir()
     with (
-        stage(
-            folder / "github", default_branch=default_branch, hook=hook, secret=SECRET, files=project_files()
-        ) as scene,
-        player() as model,
+        stage(folder / "github", hook=hook, secret=SECRET, files=about.files) as scene,
+        player(about) as model,
     ):
         key = folder / "app.pem"
         key.write_text(scene.app.private_key)
         made = Town(scene, model, folder, port, database or f"sqlite:///{folder / 'service.sqlite'}", scene.repository)
-        made.settings |= {f"AGENT_FIX_{name.upper()}": value for name, value in settings.items()}
         try:
             yield made
         finally:

@@ -1,0 +1,70 @@
+"""Two machines on one Postgres share the work; one of them dies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.github_server import bare
+from tests.fakes.postgres import Postgres, postgres
+from tests.journeys.github.projects import widgets
+from tests.journeys.github.town import Town, free_port, town
+
+RUNS = 40
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Postgres]:
+    with postgres() as running:
+        yield running
+
+
+def machine(here: Town, name: str, **settings: str) -> dict[str, str]:
+    return {
+        "AGENT_FIX_STATE_DIR": str(here.folder / name),
+        "AGENT_FIX_RUNS_AT_ONCE": "8",
+        "AGENT_FIX_RUNS_PER_MACHINE": "4",
+        "AGENT_FIX_RUNS_PER_REPOSITORY": "8",
+        **settings,
+    }
+
+
+def test_two_machines_share_forty_runs_and_one_is_killed(tmp_path: Path, server: Postgres) -> None:
+    with town(tmp_path, widgets(), database=server.url("forty")) as here:
+        here.scene.world.forbid_writes_per_minute = 10_000
+        here.serve(settings=machine(here, "first"))
+        second = here.serve(port=free_port(), settings=machine(here, "second"))
+        issues = [here.issue(more=f" Seen by customer {number}.") for number in range(RUNS)]
+        for issue in issues:
+            here.label(issue)
+        here.until(lambda: sum(here.headline(issue) != "" for issue in issues) >= 8, 60)
+        here.kill(second)
+        here.until(lambda: all(here.headline(issue) for issue in issues), 120)
+        assert Counter(here.headline(issue) for issue in issues) == {"Fixed": RUNS}, here.logs()
+        assert [len(here.pulls(issue)) for issue in issues] == [1] * RUNS
+        assert len(bare.git(here.repository.path, "branch", "--list", "agent-fix/*").splitlines()) == RUNS
+        assert max(here.model.answered.values()) == 1
+        assert len(here.model.answered) == RUNS * here.model.project.whole
+
+
+def test_the_database_server_restarts_midway_and_nobody_is_taken_for_dead(tmp_path: Path, server: Postgres) -> None:
+    with town(tmp_path, widgets(), database=server.url("restarted")) as here:
+        here.serve(settings=machine(here, "first"))
+        here.serve(port=free_port(), settings=machine(here, "second"))
+        issues = [here.issue(more=f" Seen by customer {number}.") for number in range(6)]
+
+        def restart() -> None:
+            server.stop()
+            server.start()
+
+        here.at_request(3, restart)
+        for issue in issues:
+            here.label(issue)
+        here.until(lambda: all(here.headline(issue) for issue in issues), 60)
+        assert Counter(here.headline(issue) for issue in issues) == {"Fixed": len(issues)}, here.logs()
+        assert [len(here.pulls(issue)) for issue in issues] == [1] * len(issues)
+        assert max(here.model.answered.values()) == 1
+        assert "taking over" not in here.logs()
