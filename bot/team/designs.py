@@ -58,7 +58,7 @@ def _about_entries(issue: str, design: TestDesign, tree: Tree) -> Iterator[str]:
         source = source_of(tree, one.test)
         if source is None:
             yield f"{one.test}: there is no such test in your files."
-        elif one.kind == "large-scale" and not TIME_BOUND.search(source):
+        elif one.kind == "large-scale" and not TIME_BOUND.search(_with_helpers(tree, one.test, source)):
             yield f"{one.test}: nothing in it bounds its time; measure it or stop it in the test itself."
 
 
@@ -117,6 +117,19 @@ def source_of(tree: Tree, test: str) -> str | None:
     return whole if not path.endswith(".py") and name.rpartition(".")[2] in whole else None
 
 
+def _with_helpers(tree: Tree, test: str, source: str) -> str:
+    """The text of a test and of what it uses of its own file, directly or not: a bound may stand in a helper."""
+    data = tree.read(split(test)[0])
+    rest = {one.name: data[one.start : one.end].decode("utf-8", "replace") for one in _defined(tree, split(test)[0])}
+    used = {name for name in rest if re.search(rf"\b{re.escape(name.rpartition('.')[2])}\b", source)}
+    if not used:
+        return source
+    texts = [rest.pop(name) for name in sorted(used)]
+    while rest and (more := [name for name in rest if any(name.rpartition(".")[2] in text for text in texts)]):
+        texts += [rest.pop(name) for name in more]
+    return "\n".join([source, *texts])
+
+
 def without_test(tree: Tree, test: str) -> Tree:
     """A tree without one test; without its file's changes where the test cannot be cut out cleanly."""
     path, name = split(test)
@@ -133,12 +146,15 @@ def without_test(tree: Tree, test: str) -> Tree:
 
 def definition(tree: Tree, path: str, name: str) -> Definition | None:
     """Where a test is defined."""
+    return next((one for one in _defined(tree, path) if one.name == name), None)
+
+
+def _defined(tree: Tree, path: str) -> Sequence[Definition]:
     language = language_of(path)
     try:
-        found = definitions(language, tree.read(path)) if language else ()
+        return tuple(definitions(language, tree.read(path))) if language else ()
     except Unparsed:
-        return None
-    return next((one for one in found if one.name == name), None)
+        return ()
 
 
 def split(test: str) -> tuple[str, str]:
