@@ -96,7 +96,7 @@ class Transcript:
             else:
                 self._write(line | {"at": datetime.now(UTC).isoformat(), "clock": round(self.seconds, 3)})
             if self._watch:
-                self._watch(record)
+                self._watch(record.model_copy(update={"clock": round(self.seconds, 3)}))
 
     def completion(self, request: Request, completion: Completion) -> None:
         """Append one request of `request.agent` and its answer."""

@@ -93,7 +93,8 @@ def furnish(settings: Settings, roles: frozenset[Role], leaving: threading.Event
     if Role.PUBLISHER in roles:
         intake = Intake(host, policy(settings), desk.request)
         sweep = Sweep(host, intake, desk, timedelta(minutes=settings.grace_minutes))
-        Acts(intake, Publishing(host, mirrors), sweep, desk, patience)
+        publishing = Publishing(host, mirrors, Mask(settings.secrets))
+        Acts(intake, publishing, sweep, desk, patience, rules(settings))
     if Role.WORKER in roles:
         GitHubRuns(means(settings, host=host, mirrors=mirrors, desk=desk, patience=patience, leaving=leaving))
 

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from github.IssueComment import IssueComment
 from github.IssueEvent import IssueEvent
 
-from bot.errors import BadInput
-from bot.forge.connection import named, once
+from bot.forge.connection import named
 from bot.forge.github_access import Permissions
-from bot.forge.github_session import Session
+from bot.forge.github_comments import OwnComments
+from bot.forge.github_session import Session, actor
 from bot.forge.identity import Phase
-from bot.forge.port import BODY_LIMIT, Actor, Issue, Labelling, NotThere
+from bot.forge.port import Issue, Labelling, NotThere
 from bot.task import Comment
 
-if TYPE_CHECKING:
-    from github.NamedUser import NamedUser
-    from github.Organization import Organization
-
-PROGRESS_TAG = "<!-- agent-fix:progress -->"
 SEEN = "eyes"
 """The reaction that says so; given twice, GitHub keeps one."""
 STATE_LABEL = "agent-fix:"
@@ -30,17 +24,13 @@ _LAST_EDIT = """query($owner: String!, $name: String!, $number: Int!) {
 }"""
 
 
-def actor(user: NamedUser | Organization | None) -> Actor:
-    """The account of a PyGithub user; GitHub has none any more for one that was deleted."""
-    return Actor(user.login, user.id, user.type) if user is not None else Actor("ghost", 0)
-
-
 class GitHubIssues:
     """`bot.forge.port.Issues` on GitHub."""
 
     def __init__(self, session: Session, permissions: Permissions) -> None:
         self._session = session
         self._permissions = permissions
+        self._own = OwnComments(session)
 
     def read(self, number: int) -> Issue:
         """See the port."""
@@ -109,51 +99,11 @@ class GitHubIssues:
 
     def progress(self, number: int, body: str) -> None:
         """See the port."""
-        text = f"{PROGRESS_TAG}\n{body}"
-        if len(text) > BODY_LIMIT:
-            raise BadInput(f"A comment of {len(text)} characters is more than GitHub takes ({BODY_LIMIT}): shorten it.")
-        where = (self._session.name, number)
-        with named(f"Writing the progress comment on issue {number}"):
-            known = self._session.shared.progress.get(where)
-            kept = known is not None and self._edit(known, text)
-            written = known[0] if known is not None and kept else self._write(number, text)
-            self._session.shared.progress[where] = (written, text)
+        self._own.progress(number, body)
 
-    def _edit(self, known: tuple[int, str], text: str) -> bool:
-        """Edit a known comment; False if somebody deleted it."""
-        if known[1] == text:
-            return True
-        talking = self._session.connection(Phase.TALK)
-        url = f"/repos/{self._session.name}/issues/comments/{known[0]}"
-        try:
-            with named("Editing the progress comment"):
-                IssueComment(talking, {}, {"url": url}, completed=True).edit(text)
-        except NotThere:
-            return False
-        return True
-
-    def _write(self, number: int, text: str) -> int:
-        """Edit the comment that an earlier run or process wrote, or write the first one; gives its id."""
-        found = self._find(number)
-        if found is None:
-            talking = self._session.issue(Phase.TALK, number)
-            found = once(
-                f"Writing the progress comment on issue {number}",
-                find=lambda: self._find(number),
-                make=lambda: talking.create_comment(text),
-                settling=self._session.shared.api.settling,
-            )
-        if not self._edit((found.id, found.body), text):
-            return self._write(number, text)
-        return found.id
-
-    def _find(self, number: int) -> IssueComment | None:
-        """The bot's own comment with the hidden tag; anybody can write the tag, only the bot its comments."""
-        with named(f"Looking for the progress comment on issue {number}"):
-            for it in self._session.issue(Phase.TALK, number).get_comments():
-                if actor(it.user).id == self._session.me.id and it.body.startswith(PROGRESS_TAG):
-                    return it
-        return None
+    def answer(self, number: int, comment: int, body: str) -> None:
+        """See the port."""
+        self._own.answer(number, comment, body)
 
     def mark(self, number: int, state: str | None) -> None:
         """See the port."""

@@ -10,8 +10,7 @@ from github.GithubException import GithubException
 from bot.errors import Refused
 from bot.forge.connection import named, once
 from bot.forge.github_code import GitHubCode
-from bot.forge.github_issues import actor
-from bot.forge.github_session import Session
+from bot.forge.github_session import Session, actor
 from bot.forge.identity import Phase
 from bot.forge.port import Proposal, PullRequest
 

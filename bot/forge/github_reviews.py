@@ -9,8 +9,8 @@ from github.PullRequestComment import PullRequestComment
 
 from bot.forge.connection import named, once
 from bot.forge.github_access import Permissions
-from bot.forge.github_issues import SEEN, actor
-from bot.forge.github_session import Session
+from bot.forge.github_issues import SEEN
+from bot.forge.github_session import Session, actor
 from bot.forge.identity import Phase
 from bot.forge.port import Remark
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from github.Issue import Issue
@@ -16,8 +16,17 @@ from bot.forge.connection import Api, Connection, Memory, TokenAuth, named
 from bot.forge.identity import Identity, Phase
 from bot.forge.port import Actor
 
+if TYPE_CHECKING:
+    from github.NamedUser import NamedUser
+    from github.Organization import Organization
+
 _NAME = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
 _VIEWER = "query { viewer { login databaseId } }"
+
+
+def actor(user: NamedUser | Organization | None) -> Actor:
+    """The account of a PyGithub user; GitHub has none any more for one that was deleted."""
+    return Actor(user.login, user.id, user.type) if user is not None else Actor("ghost", 0)
 
 
 def check_name(repository: str) -> str:

@@ -123,6 +123,9 @@ class Issues(Protocol):
         Any other comment of the bot is another call's. `body` has at most `BODY_LIMIT` characters less 100.
         """
 
+    def answer(self, number: int, comment: int, body: str) -> None:
+        """Answer a comment on the issue by one of the bot's own, which is written once."""
+
     def mark(self, number: int, state: str | None) -> None:
         """Show the run's state as the label `agent-fix:<state>`; None takes it away. Labels that others set stay."""
 

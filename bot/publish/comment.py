@@ -49,9 +49,9 @@ def progress_comment(progress: Progress) -> str:
     """The comment's text, well below GitHub's limit. The forge adds the tag by which it finds it again."""
     parts = [
         _heading(progress),
-        _reasons(progress),
+        reasons(progress),
         _trail(progress),
-        _tests(progress),
+        tests_table(progress),
         _removed(progress),
         _next(progress.outcome),
         f"<sub>Run {code(clip(progress.run, 80))}: {cost_line(progress.spent, progress.minutes)}.</sub>",
@@ -77,15 +77,17 @@ def _trail(progress: Progress) -> str:
     return " → ".join(f"**{_named(one)}**" if one == progress.stage else _named(one) for one in progress.stages)
 
 
-def _reasons(progress: Progress) -> str:
-    reasons = [one for one in progress.reasons if one.strip()]
-    lines = [f"- {fitted(one, REASON_CHARS, sentence)}" for one in reasons[:REASONS]]
-    if len(reasons) > REASONS:
-        lines.append(f"- and {len(reasons) - REASONS:,} more")
+def reasons(progress: Progress) -> str:
+    """Why a run ended so, as a list."""
+    given = [one for one in progress.reasons if one.strip()]
+    lines = [f"- {fitted(one, REASON_CHARS, sentence)}" for one in given[:REASONS]]
+    if len(given) > REASONS:
+        lines.append(f"- and {len(given) - REASONS:,} more")
     return "\n".join(lines)
 
 
-def _tests(progress: Progress) -> str:
+def tests_table(progress: Progress) -> str:
+    """The suite before and now, as far as it was run; empty if it was not."""
     rows = [
         f"| {name} | {counts.passed:,} | {counts.failed + counts.errors:,} | {counts.skipped:,} |"
         for name, counts in (("before", progress.before), ("with the change", progress.now))

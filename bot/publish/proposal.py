@@ -104,6 +104,27 @@ def cost_line(spent: Mapping[str, Spent], minutes: float) -> str:
     return ", ".join(parts)
 
 
+def cost_table(spent: Mapping[str, Spent], models: Mapping[str, str]) -> str:
+    """What each role used, as a table; empty if none was asked."""
+    rows = [
+        " | ".join(
+            (
+                f"| {_cell(role)}",
+                _cell(models.get(role, "unknown")),
+                f"{one.calls:,} | {one.input:,} | {one.output:,}",
+                f"{_price(one)} |",
+            )
+        )
+        for role, one in spent.items()
+    ]
+    table = [
+        "| role | model | calls | tokens in | tokens out | price |",
+        "| :-- | :-- | --: | --: | --: | --: |",
+        *rows,
+    ]
+    return "\n".join(table) if rows else ""
+
+
 def _price(spent: Spent) -> str:
     if spent.unpriced == spent.calls:
         return "price not known" if spent.calls else "$0.00"
@@ -178,23 +199,7 @@ def _footer(story: Story) -> str:
 
 def _how(story: Story, shown: int) -> str:
     """The fold with the plan and what each role used."""
-    rows = [
-        " | ".join(
-            (
-                f"| {_cell(role)}",
-                _cell(story.models.get(role, "unknown")),
-                f"{one.calls:,} | {one.input:,} | {one.output:,}",
-                f"{_price(one)} |",
-            )
-        )
-        for role, one in story.spent.items()
-    ]
-    table = [
-        "| role | model | calls | tokens in | tokens out | price |",
-        "| :-- | :-- | --: | --: | --: | --: |",
-        *rows,
-    ]
-    content = [_items(list(story.plan), shown), "\n".join(table) if rows else ""]
+    content = [_items(list(story.plan), shown), cost_table(story.spent, story.models)]
     return _folded("Plan and cost", "\n\n".join(part for part in content if part))
 
 

@@ -12,13 +12,15 @@ from typing import Any
 from dbos import DBOS, DBOSConfiguredInstance
 
 from bot.errors import Refused
+from bot.forge.events import Rules
+from bot.publish.account import Account, explanation
 from bot.publish.comment import Progress
 from bot.service.decision import Decision, Seen
 from bot.service.desk import ACTS, LATER, NOW, Desk, number_of
 from bot.service.intake import Intake
 from bot.service.patience import Patience, patiently
 from bot.service.publishing import Publishing
-from bot.service.requests import Occurrence, Publication, Told
+from bot.service.requests import Occurrence, Publication, RunRequest, Told
 from bot.service.sweep import Sweep
 from bot.service.telling import QUEUED, STAGES, queued
 from bot.task import Outcome
@@ -30,13 +32,16 @@ LOG = logging.getLogger("agent-fix.publisher")
 class Acts(DBOSConfiguredInstance):
     """What is done with the forge's write credential."""
 
-    def __init__(self, intake: Intake, publishing: Publishing, sweep: Sweep, desk: Desk, patience: Patience) -> None:
+    def __init__(  # noqa: PLR0917 - each a part of its own
+        self, intake: Intake, publishing: Publishing, sweep: Sweep, desk: Desk, patience: Patience, rules: Rules
+    ) -> None:
         super().__init__("acts")
         self._intake = intake
         self._publishing = publishing
         self._sweep = sweep
         self._desk = desk
         self._patience = patience
+        self._rules = rules
 
     @DBOS.workflow(name="receive")
     def receive(self, occurrence: dict[str, Any]) -> str:
@@ -100,9 +105,9 @@ class Acts(DBOSConfiguredInstance):
         if decision.stop:
             runs = DBOS.run_step({"name": "find"}, lambda: self._runs(decision.stop, unfinished=True))
             DBOS.run_step({"name": "stop"}, lambda: self._stop(runs, decision))
-        if decision.explain:
-            for again in DBOS.run_step({"name": "explain"}, functools.partial(self._explained, decision)):
-                self._step("explain again", functools.partial(self._publishing.tell, Told.model_validate(again)))
+        if decision.explain and decision.seen is not None and decision.seen.comment is not None:
+            said = DBOS.run_step({"name": "explain"}, functools.partial(self._explained, decision))
+            self._step("answer", functools.partial(self._answer, decision, decision.seen.comment, said))
 
     def _saw(self, decision: Decision, seen: Seen) -> None:
         self._publishing.saw(decision.repository, decision.number, seen)
@@ -143,10 +148,21 @@ class Acts(DBOSConfiguredInstance):
     def _runs(self, prefixes: Iterable[str], *, unfinished: bool = False) -> list[str]:
         return [run for one in prefixes for run in self._desk.runs(one, unfinished=unfinished)]
 
-    def _explained(self, decision: Decision) -> list[dict[str, Any]]:
-        runs = self._runs(decision.explain)
-        told = self._desk.last_told(runs[0]) if runs else None
-        return [told.to_json()] if told else []
+    def _explained(self, decision: Decision) -> str:
+        told = [one for prefix in decision.explain for one in self._desk.told(prefix)]
+        accounts = [account(one, self._desk.request(one.progress.run)) for one in told]
+        now, before = (accounts[0], tuple(accounts[1:])) if accounts else (None, ())
+        return explanation(now, before, command=self._rules.command, label=decision.label)
+
+    def _answer(self, decision: Decision, comment: int, said: str) -> None:
+        self._publishing.answer(decision.repository, decision.number, comment, said)
+
+
+def account(told: Told, request: RunRequest | None) -> Account:
+    """What is known of a run; one that was refused has no request."""
+    if request is None:
+        return Account(told.progress, told.steps)
+    return Account(told.progress, told.steps, request.caller, request.at, request.strategy, request.branch, told.models)
 
 
 @DBOS.workflow(name="scheduled sweep")

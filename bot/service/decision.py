@@ -34,6 +34,8 @@ class Decision(Stored):
     """How the keys of the runs to stop begin."""
     explain: tuple[str, ...] = ()
     """The same of the runs to give an account of."""
+    label: str = ""
+    """What calls the bot here, to be told to who asks for an account."""
     refuse: Progress | None = None
     """What to say on the issue instead of starting."""
     again: bool = False

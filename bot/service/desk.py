@@ -20,6 +20,8 @@ from bot.service.requests import Occurrence, Publication, PublishedOn, RunReques
 APPLICATION = "agent-fix"
 ACTS, RUNS = "acts", "runs"
 UNFINISHED = ("ENQUEUED", "DELAYED", "PENDING")
+TOLD = 400
+"""States that are looked through for what was said of the runs for one issue."""
 NOW, LATER = 1, 10
 """Priorities: what a person waits for, and what the sweep found."""
 
@@ -102,6 +104,18 @@ class Desk:
         """The processes that have begun something which is not finished."""
         found = self._client.list_workflows(status="PENDING", load_input=False, load_output=False)
         return {one.executor_id for one in found if one.executor_id}
+
+    def told(self, prefix: str) -> list[Told]:
+        """The last that was said of each run whose key begins with `prefix`, the newest run first."""
+        found = self._client.list_workflows(
+            workflow_id_prefix=prefix, name="tell", sort_desc=True, limit=TOLD, load_output=False
+        )
+        newest: dict[str, Told] = {}
+        for one in found:
+            if one.input is not None:
+                told = Told.model_validate(one.input["args"][0])
+                newest.setdefault(told.progress.run, told)
+        return list(newest.values())
 
     def last_told(self, run: str) -> Told | None:
         """The state of a run that was asked to be shown last."""

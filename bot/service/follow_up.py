@@ -14,7 +14,7 @@ from bot.service.requests import RunRequest
 EDITED = "The issue was edited after that. Read it again, then say so once more, or set the label anew."
 
 
-def asked(event: Command, forge: Forge) -> Decision:
+def asked(event: Command, forge: Forge, policy: Policy) -> Decision:
     """To stop, or to explain: what is at work for the issue, or on the pull request."""
     origin, number = event.origin, event.issue.number
     runs = [prefix(origin.repository_id, number)]
@@ -24,6 +24,7 @@ def asked(event: Command, forge: Forge) -> Decision:
     return Decision(
         stop=tuple(runs) if event.verb is Verb.STOP else (),
         explain=tuple(runs) if event.verb is Verb.EXPLAIN else (),
+        label=policy.label,
         seen=Seen(comment=event.comment),
         repository=forge.repository,
         number=number,

@@ -133,7 +133,7 @@ class Intake:
         if refusal is not None:
             return refusing(run, forge, number, refusal)
         if asks_only:
-            return follow_up.asked(event, forge)
+            return follow_up.asked(event, forge, policy)
         if event.on_pull:
             return follow_up.on_pull(event, forge, policy)
         own = own_pull(forge, number) if event.verb is Verb.REVISE else None

@@ -41,15 +41,17 @@ class Patiently(Protocol):
 class Publishing:
     """The write side, for one process."""
 
-    def __init__(self, host: Host, mirrors: Mirrors) -> None:
+    def __init__(self, host: Host, mirrors: Mirrors, mask: Callable[[str], str]) -> None:
+        """`mask` takes secrets out of every text before it is shown."""
         self._host = host
+        self._mask = mask
         self._mirrors = mirrors
 
     def tell(self, told: Told) -> None:
         """Show how a run stands. An issue that is gone or closed to the bot has no reader: nothing is shown."""
         try:
             forge = self._host.forge(told.repository)
-            forge.issues.progress(told.number, progress_comment(told.progress))
+            forge.issues.progress(told.number, self._mask(progress_comment(told.progress)))
             forge.issues.mark(told.number, told.label)
         except (NotThere, Refused):
             return
@@ -63,6 +65,13 @@ class Publishing:
             else:
                 forge.issues.saw(seen.issue or number, seen.comment)
         except (Unavailable, NotThere, Refused) as error:
+            LOG.info("%s#%s: %s", repository, number, error)
+
+    def answer(self, repository: str, number: int, comment: int, said: str) -> None:
+        """Answer a comment."""
+        try:
+            self._host.forge(repository).issues.answer(number, comment, self._mask(said))
+        except (NotThere, Refused) as error:
             LOG.info("%s#%s: %s", repository, number, error)
 
     def publish(self, it: Publication, patiently: Patiently) -> PublishedOn:
@@ -107,7 +116,7 @@ class Publishing:
             tree = Tree(repository.resolve(it.base), Patch.from_json(it.files))
             signature = Signature(*forge.author, int(request.at.timestamp()))
             try:
-                made = commit(repository, tree, it.message, signature, sign_off=it.sign_off)
+                made = commit(repository, tree, self._mask(it.message), signature, sign_off=it.sign_off)
             except CheckoutError as error:
                 raise Refused(f"The change cannot be put into a commit: {error}") from error
             if request.revision is not None:
@@ -150,9 +159,8 @@ class Publishing:
         if request.revision is not None:
             pull = forge.pulls.read(request.revision.pull)
         else:
-            pull = forge.pulls.propose(
-                Proposal(where.branch, request.branch, it.title, it.body, it.draft, reviewers=it.reviewers)
-            )
+            title, body = self._mask(it.title), self._mask(it.body)
+            pull = forge.pulls.propose(Proposal(where.branch, request.branch, title, body, it.draft, it.reviewers))
         return {"pull": pull.number, "url": pull.url}
 
     def _note(self, it: Publication, done: PublishedOn) -> None:
@@ -167,9 +175,9 @@ class Publishing:
 
     def _check(self, it: Publication, done: PublishedOn) -> str | None:
         conclusion: Any = it.conclusion
-        check = Check(it.request.run, it.title, it.summary or it.body, conclusion=conclusion)
+        check = Check(it.request.run, self._mask(it.title), self._mask(it.summary or it.body), conclusion=conclusion)
         return self._host.forge(it.request.repository).checks.show(done.commit, check)
 
     def _answer(self, it: Publication, thread: int, answer: str) -> None:
         if it.request.revision is not None:
-            self._host.forge(it.request.repository).reviews.answer(it.request.revision.pull, thread, answer)
+            self._host.forge(it.request.repository).reviews.answer(it.request.revision.pull, thread, self._mask(answer))

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from bot.forge import events
+from bot.publish.account import Step
 from bot.publish.comment import Progress
 from bot.publish.hidden_text import Removed
 from bot.task import Comment
@@ -111,6 +112,9 @@ class Told(Stored):
     progress: Progress
     label: str | None = None
     """The state's label; None shows none."""
+    steps: tuple[Step, ...] = ()
+    """What was done and decided so far, for whoever asks why."""
+    models: dict[str, str] = {}
 
 
 class Publication(Stored):

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from bot.llm.budget import Spent
+from bot.publish.account import Step, kept, step_of
 from bot.publish.comment import Progress
 from bot.publish.verdict import Counts
-from bot.records import Completed, Record, StageChanged, Tested
+from bot.records import Asked, Completed, Record, RunStarted, StageChanged, Tested
 from bot.service.desk import Desk
 from bot.service.job import Stage
 from bot.service.order import Ended
@@ -20,6 +21,8 @@ from sandbox.port import TestOutcome
 AT_WORK = "working"
 """The label of a run that is not finished."""
 QUEUED = "queued"
+CHANGES_NO_CODE = ("analyst", "reproducer")
+"""Whose runs of the suite say nothing about a change."""
 STAGES = (QUEUED, *(stage.value for stage in Stage))
 
 
@@ -41,19 +44,28 @@ class Teller:
         self._request = request
         self._desk = desk
         self._progress = queued(request).progress
+        self._steps: tuple[Step, ...] = ()
+        self._models: dict[str, str] = {}
         self._told = 0
 
     def __call__(self, record: Record) -> None:
         """Take one record in."""
-        now = self._progress
-        if isinstance(record, Completed):
+        now = self._progress = replace(self._progress, minutes=record.clock / 60)
+        step = step_of(record)
+        if step is not None:
+            self._steps = kept(self._steps, step)
+        if isinstance(record, RunStarted):
+            self._models = dict(record.models)
+        elif isinstance(record, Completed):
             spent = now.spent.get(record.role, Spent()) + Spent.of(record.completion)
             self._progress = replace(now, spent={**now.spent, record.role: spent})
-        elif isinstance(record, Tested) and not record.selection:
+        elif isinstance(record, Tested) and not record.selection and not record.agent.startswith(CHANGES_NO_CODE):
             first = now.before is None
             self._progress = replace(now, before=counted(record)) if first else replace(now, now=counted(record))
         elif isinstance(record, StageChanged):
             self._show({"stage": record.stage, "detail": record.detail})
+        elif isinstance(record, Asked):
+            self._show({"detail": f"the {record.role} is at work"})
 
     def end(self, ended: Ended) -> None:
         """Show how the run ended."""
@@ -72,7 +84,12 @@ class Teller:
         self._progress = replace(self._progress, **changes)
         self._told += 1
         told = Told(
-            repository=self._request.repository, number=self._request.talks_on, progress=self._progress, label=label
+            repository=self._request.repository,
+            number=self._request.talks_on,
+            progress=self._progress,
+            label=label,
+            steps=self._steps,
+            models=self._models,
         )
         self._desk.tell(f"{self._request.run}:tell:{self._told:03}", told)
 

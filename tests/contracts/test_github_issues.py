@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.errors import BadInput
-from bot.forge.github_issues import PROGRESS_TAG
+from bot.forge.github_comments import PROGRESS_TAG
 from bot.forge.port import BODY_LIMIT, Access, NotThere, Unavailable
 from bot.task import Comment
 from tests.contracts.github_place import Place
@@ -268,3 +268,16 @@ def test_edits_of_title_and_body_are_told_from_other_changes(here: Place) -> Non
     assert not here.forge().issues.edited_since(issue.number, since)
     acts.edit_issue(scene.world, scene.repository, issue, scene.person("rita"), title="It broke")
     assert here.forge().issues.edited_since(issue.number, since)
+
+
+def test_a_comment_is_answered_once_beside_the_progress(here: Place) -> None:
+    issue, scene = here.issue(), here.scene
+    asked = acts.comment(scene.world, scene.repository, issue, scene.person("will"), "/agent-fix explain")
+    scene.github.faults.plan("POST", "/comments$", LOST_ANSWER)
+    here.forge().issues.answer(issue.number, asked.id, "Because.")
+    here.forge().issues.answer(issue.number, asked.id, "Because.")
+    here.forge().issues.progress(issue.number, "At work")
+    own = [one.body for one in issue.comments if one.author == here.bot]
+    assert own == [f"<!-- agent-fix:answer {asked.id} -->\nBecause.", f"{PROGRESS_TAG}\nAt work"]
+    with pytest.raises(BadInput, match="shorten it"):
+        here.forge().issues.answer(issue.number, asked.id + 1, "x" * BODY_LIMIT)

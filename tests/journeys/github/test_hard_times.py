@@ -115,7 +115,7 @@ def test_killed_at_each_stage_and_between_push_and_pull_request_the_run_goes_on(
         stages = 0
         while not here.headline(issue):
             own = here.own_comments(issue)
-            stage = own[0].body.splitlines()[1] if own else ""
+            stage = own[0].body.splitlines()[1].split("**")[1] if own else ""
             if stage and stage not in seen and process.poll() is None:
                 seen.add(stage)
                 here.kill(process)

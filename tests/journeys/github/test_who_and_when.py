@@ -102,9 +102,24 @@ def test_called_off_midway_it_stops_within_seconds_and_says_so(here: Town, act: 
     assert (here.headline(issue), here.pulls(issue), here.asked()) == ("Cancelled", [], asked)
 
 
-def test_somebody_else_cannot_call_it_off(here: Town) -> None:
+def test_somebody_else_cannot_call_it_off_and_who_may_is_told_why_it_did_so(here: Town) -> None:
     issue = here.issue()
     here.at_request(1, lambda: here.say(issue, "/agent-fix stop", by="rita"))
     here.label(issue)
     here.until(lambda: here.pulls(issue) or here.headline(issue) == "Cancelled", 60)
     assert len(here.pulls(issue)) == 1
+    ended, asked = here.ended(issue), here.asked()
+
+    here.say(issue, "/agent-fix explain")
+    here.until(lambda: len(here.own_comments(issue)) == 2, 20)
+    body = here.own_comments(issue)[1].body
+    assert f"The run ended: **{ended}**" in body
+    assert "Asked for by `will`" in body
+    assert "1. Plan, round 1: Decided to change something." in body
+    assert "| `coder` | `coder` |" in body
+    assert [one.content for one in issue.comments[-2].reactions] == ["eyes"]
+    assert here.asked() == asked
+    here.say(issue, "/agent-fix explain", by="rita")
+    here.scene.github.hooks.settle()
+    time.sleep(1)
+    assert (len(here.own_comments(issue)), here.headline(issue)) == (2, ended)

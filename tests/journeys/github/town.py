@@ -119,8 +119,8 @@ class Town:
         return [one for one in issue.comments if one.author.login == "agent-fix[bot]"]
 
     def headline(self, issue: Issue) -> str:
-        """How the run ended, in the words of the bot's only comment; empty if it has not, or there is none."""
-        own = self.own_comments(issue)
+        """How the run ended, in the words of the bot's only comment, answers apart; empty if it has not ended."""
+        own = [one for one in self.own_comments(issue) if "agent-fix:answer" not in one.body]
         assert len(own) <= 1, [one.body for one in own]
         said = own[0].body.splitlines()[1].split("**")[1].rstrip(".") if own else ""
         return "" if said.startswith("At work") else said
