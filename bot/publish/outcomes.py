@@ -38,7 +38,7 @@ PRESENTATIONS: Mapping[Outcome, Presentation] = MappingProxyType(
     {
         Outcome.FIXED: Presentation(
             headline="Fixed",
-            meaning="A change was made and verified: nothing that passed is lost, and its new tests fail without it.",
+            meaning="A change was made and verified: nothing that passed is lost, and a new test fails without it.",
             move="Review the pull request and merge it.",
             exit_code=0,
             opens_pull_request=True,
