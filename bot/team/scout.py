@@ -19,6 +19,7 @@ CODE_LINES = 150
 """Lines of likely code that are shown."""
 REGION_LINES = 100
 """A longer definition is shown to here; the rest can be read."""
+SMALL_FILE = 40
 HOLDER_LINES = 12
 """Of a definition that holds others, such as a class: those inside rank for themselves."""
 WORTH = 0.4
@@ -84,8 +85,12 @@ def _hints(view: View, ranking: Ranking) -> str:
 
 
 def _heads(view: View, ranking: Ranking) -> Iterator[Hit]:
-    """The hits; of one that holds other definitions, such as a class, only its beginning."""
+    """The hits; of one that holds other definitions, such as a class, only its beginning; a small file whole."""
     for hit in ranking.regions:
+        lines = view.read(hit.path).count(b"\n") + 1
+        if lines <= SMALL_FILE:
+            yield replace(hit, first_line=1, last_line=lines)
+            continue
         outline = view.outline(hit.path)
         own = next((one.kind for one in outline if one.first_line == hit.first_line), "")
         inside = [one.first_line for one in outline if hit.first_line < one.first_line <= hit.last_line]

@@ -131,7 +131,7 @@ def _search(desk: Desk, wanted: Search) -> str:
 
 
 def _lines(found: Found) -> str:
-    lines = [f"{hit.path}:{hit.line}: {hit.text.strip()[:200]}" for hit in found.lines]
+    lines = [f"{hit.path}:{hit.line}: {hit.text.rstrip()[:200]}" for hit in found.lines]
     more = "" if found.complete or not lines else "\n[there is more: narrow the search]"
     return trim.middle("\n".join(lines), trim.TOOL_RESULT) + more
 

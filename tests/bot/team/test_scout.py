@@ -29,6 +29,7 @@ def test_the_code_that_the_issue_names_is_shown_with_lines_and_why(tmp_path: Pat
     seen = scout(view, Task("calc", "half(3) is wrong", "`half(3)` gives 1", "0" * 40))
     assert "- calc/halves.py: " in seen.hints
     assert "6\t    return number // 2" in seen.hints
+    assert '1\t"""Halves."""' in seen.hints
     assert "def half(number)" in seen.hints
     assert "def test_half" in seen.examples
     assert "test_halves" not in seen.hints
