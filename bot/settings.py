@@ -55,6 +55,8 @@ class Settings(BaseSettings):
     model_programmer: str | None = None
     model_test_designer: str | None = None
     model_arbiter: str | None = None
+    model_mother: str | None = None
+    model_child: str | None = None
     tools: Literal["native", "text"] = "native"
     """`text` writes tools into the prompt and reads calls from the reply, for models that know no tools."""
     request_seconds: PositiveFloat = 300.0
@@ -70,6 +72,8 @@ class Settings(BaseSettings):
     request_tokens_programmer: PositiveInt | None = None
     request_tokens_test_designer: PositiveInt | None = None
     request_tokens_arbiter: PositiveInt | None = None
+    request_tokens_mother: PositiveInt | None = None
+    request_tokens_child: PositiveInt | None = None
 
     budget_usd: PositiveFloat = 3.0
     budget_tokens: PositiveInt = 2_000_000

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from bot.llm.budget import Repeats
-from bot.llm.port import Completion, Message, Request
+from bot.errors import OverBudget
+from bot.llm.budget import Repeats, estimate_tokens
+from bot.llm.port import Completion, Message, Request, ToolSpec
 from bot.prompts import render
 from bot.team.desk import Desk, Effects
 from bot.team.roles import Role
 from bot.team.steps import Answer, Ask
 from bot.team.tools import tools_of
+from bot.team.trim import middle
 
 PROSE = "Nothing was called. You act only through tools; finish with `submit`."
 PROSE_LIMIT = 3
 NUDGE_AT = 3
+DROPPED = "[Earlier exchanges were dropped to stay within the size of a request.]"
 OLD_RESULT = 300
 """Characters that stay of an old tool result when a request would become too large."""
 
@@ -31,7 +34,7 @@ def converse(ask: Ask, effects: Effects, known_bad: frozenset[str] = frozenset()
             messages.append(Message("user", f"{left} replies are left. Finish, and submit what you have."))
         offered = tools if left > 1 else {"submit": tools["submit"]}
         specs = tuple(tool.spec for tool in offered.values())
-        messages = fitted(messages, ask.role.request_tokens)
+        messages = within(fitted(messages, ask.role.request_tokens), specs, ask.role)
         request = Request(ask.role.name, tuple(messages), specs, ask.agent, ask.role.replies - left)
         completion = unique(effects.complete(request))
         messages.append(Message("assistant", completion.text, completion.tool_calls))
@@ -70,6 +73,38 @@ def unique(completion: Completion) -> Completion:
 def size(messages: list[Message]) -> int:
     """Tokens of `messages`, estimated as a quarter of their characters."""
     return sum(len(m.content) + sum(len(c.arguments) + len(c.name) for c in m.tool_calls) for m in messages) // 4
+
+
+def within(messages: list[Message], specs: tuple[ToolSpec, ...], role: Role) -> list[Message]:
+    """`messages` so that the whole request, its tools included, is no larger than the role may make it.
+
+    The oldest exchanges go first, then the last results are cut. Raises `OverBudget` if the opening alone is too large.
+    """
+    over = _over(messages, specs, role)
+    starts = [number for number, message in enumerate(messages) if message.role == "assistant"]
+    while over > 0 and len(starts) > 1:
+        kept = messages[: starts[0]]
+        kept += [] if kept[-1].content == DROPPED else [Message("user", DROPPED)]
+        messages = kept + messages[starts[1] :]
+        starts = [number for number, message in enumerate(messages) if message.role == "assistant"]
+        over = _over(messages, specs, role)
+    results = [number for number, message in enumerate(messages) if message.role == "tool"]
+    if over > 0 and results:
+        share = max(
+            OLD_RESULT, sum(len(messages[n].content) for n in results) // len(results) - 4 * over // len(results) - 60
+        )
+        messages = [replace(m, content=middle(m.content, share)) if m.role == "tool" else m for m in messages]
+        over = _over(messages, specs, role)
+    if over > 0:
+        raise OverBudget(
+            f"A request of the {role.name} cannot be made smaller than {role.request_tokens + over:,} tokens, more "
+            f"than the {role.request_tokens:,} that it may hold: make the issue smaller."
+        )
+    return messages
+
+
+def _over(messages: list[Message], specs: tuple[ToolSpec, ...], role: Role) -> int:
+    return estimate_tokens(Request(role.name, tuple(messages), specs)) - role.request_tokens
 
 
 def fitted(messages: list[Message], limit: int) -> list[Message]:

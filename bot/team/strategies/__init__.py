@@ -8,10 +8,12 @@ from typing import Any
 from bot.team import testing_roles
 from bot.team.delivery import Delivery
 from bot.team.evidence import Assignment
+from bot.team.organization import roles as organization_roles
 from bot.team.roles import ROLES as COMMON_ROLES
 from bot.team.steps import Step
 from bot.team.strategies.agentcoder import agentcoder, sampling
 from bot.team.strategies.self_collaboration import self_collaboration
+from bot.team.strategies.self_organized import self_organized
 from bot.team.strategies.single import single
 from bot.team.strategies.team import team
 
@@ -20,9 +22,10 @@ STRATEGIES: Mapping[str, Callable[[Assignment], Generator[Step, Any, Delivery]]]
     "agentcoder": agentcoder,
     "agentcoder-sampling": sampling,
     "self-collaboration": self_collaboration,
+    "self-organized": self_organized,
     "single": single,
 }
 DEFAULT = "team"
 
-ROLES = (*COMMON_ROLES, *(role.name for role in testing_roles.ROLES))
+ROLES = (*COMMON_ROLES, *(role.name for role in (*testing_roles.ROLES, *organization_roles.ROLES)))
 """The names of all roles that any strategy asks: each may have a model of its own."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bot.errors import NoProgress
+from bot.errors import NoProgress, OverBudget
+from bot.llm.budget import estimate_tokens
 from bot.llm.port import Completion, Message, ToolCall, Usage
 from bot.team.agent import PROSE_LIMIT, converse, fitted, size
 from bot.team.roles import ANALYST, CODER, REPRODUCER, Change
@@ -184,6 +186,28 @@ def test_old_tool_results_are_cut_when_a_request_grows_too_large() -> None:
     assert cut[:2] == messages[:2]
     assert "was dropped" in cut[3].content
     assert [m.role for m in cut] == [m.role for m in messages]
+
+
+def test_a_request_is_never_larger_than_its_role_allows(tmp_path: Path) -> None:
+    small = replace(CODER, request_tokens=6_000)
+    reads = [reply(*[call("run", command=f"print {round_} {n}") for n in range(6)]) for round_ in range(5)]
+    stage = Stage(
+        tmp_path,
+        {"coder-1": [*reads, reply(FIX, DONE)]},
+        lambda tree, selection: report(["t"]),
+        lambda tree, command: Result(0, f"{command} " + "x" * 9_000, 1.0),
+    )
+    converse(Ask(small, TREE, BRIEF, "coder-1"), stage)
+    assert len(stage.requests) == 6
+    for request in stage.requests:
+        assert estimate_tokens(request) <= 6_000
+        assert request.messages[:2] == stage.requests[0].messages[:2]
+        called = [one.id for message in request.messages for one in message.tool_calls]
+        answered = [message.tool_call_id for message in request.messages if message.role == "tool"]
+        assert called == answered, "no result without its call"
+    assert any("dropped" in message.content for message in stage.requests[-1].messages if message.role == "user")
+    with pytest.raises(OverBudget, match="than the 100 that it may hold"):
+        converse(Ask(replace(CODER, request_tokens=100), TREE, BRIEF, "coder-1"), stage)
 
 
 def test_a_run_is_shown_with_how_it_ended(tmp_path: Path) -> None:

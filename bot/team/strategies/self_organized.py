@@ -1,0 +1,266 @@
+"""Self-organized agents (arXiv 2404.02183) on a repository: mothers and children, each with a part that it can hold.
+
+The root sees the issue and finds the places without reading all code. It hands out a skeleton: interfaces and
+specifications. Each child writes its part from its own specification and its own code alone, or multiplies where the
+part is too large. What they wrote is put into real files and proved; what fails goes down the tree, and only the agents
+at fault change. A state that is worse than one before is gone back from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from bot.errors import NoProgress
+from bot.prompts import block
+from bot.publish.verdict import score
+from bot.team import trim
+from bot.team.board import Board
+from bot.team.briefs import brief, diff, issue
+from bot.team.delivery import Attempt, Delivery, best_of, keeping, told
+from bot.team.designs import code_of, merged
+from bot.team.evidence import Assignment, for_a_person, prove, test_files
+from bot.team.organization import briefs
+from bot.team.organization.agents import ROOT, Agent, Bounds, Room, Site, restored
+from bot.team.organization.assembly import Assembled, Piece, assemble
+from bot.team.organization.contracts import Frame
+from bot.team.organization.growth import grown, with_code
+from bot.team.organization.imports import import_check, skeleton_tree
+from bot.team.organization.owners import Finding, failures, faults
+from bot.team.organization.roles import MOTHER, TESTS, Skeleton
+from bot.team.organization.spans import parse
+from bot.team.organization.steering import corrected
+from bot.team.roles import Reproduction, Role
+from bot.team.steps import Answer, Ask, Execute, Note, Step, Strategy, Together
+from repo_tools.tree import Tree
+from sandbox.port import Result, TestReport
+
+ROUNDS = 4
+
+Work = Generator[Step, Any, Delivery]
+
+
+@dataclass
+class Session:
+    """The state of one run."""
+
+    work: Assignment
+    bounds: Bounds
+    board: Board = field(default_factory=Board)
+    attempts: list[Attempt] = field(default_factory=list)
+    without: dict[str, TestReport] = field(default_factory=dict)
+    tests: Tree = field(init=False)
+    """The base with the new tests: never anybody's code."""
+    noted: dict[str, int] = field(default_factory=dict)
+    """Agent -> how much of its memory is on the board."""
+    best: tuple[Attempt, Agent] | None = None
+
+    def __post_init__(self) -> None:
+        self.tests = self.work.tree
+
+    def put(self, slot: str, value: Any, round_: int) -> Generator[Step, Any, None]:
+        """Write on the board, and let it be recorded."""
+        self.board = self.board.put(slot, value, round_)
+        yield Note(slot, value, round_)
+
+    def remember(self, root: Agent, round_: int) -> Generator[Step, Any, None]:
+        """Put on the board what is new in the agents' memories."""
+        for agent in root.everyone():
+            new = agent.memory[self.noted.get(agent.id, 0) :]
+            self.noted[agent.id] = len(agent.memory)
+            for one in new:
+                yield from self.put("agent", {"agent": agent.id, "kind": one.kind, "value": one.value}, round_)
+
+    def site(self, round_: int, root: Agent | None = None) -> Site:
+        """Where the agents work, with what is left of the bounds as the root sees it."""
+        there = sum(1 for _ in root.everyone()) if root is not None else 1
+        return Site(self.work.tree, self.bounds, Room(self.bounds.depth, max(0, self.bounds.agents - there)), round_)
+
+    def root_ask(self, agent: str, observation: str = "") -> Ask:
+        """The root's first task: to decide, and to divide."""
+        site = self.site(1)
+        frame = Frame(site, Agent(ROOT, "", ()))
+        common = brief(_without(MOTHER, "bounds", "observation"), self.work, self.board, self.work.tree)
+        places = common | {"bounds": briefs.bounds(self.bounds, site.room), "observation": observation}
+        return Ask(MOTHER, self.work.tree, places, agent, frame.skeleton)
+
+    def tests_ask(self, number: int) -> Ask:
+        """The tests by which all is measured, from the issue alone."""
+        places = brief(TESTS, self.work, self.board, self.tests)
+        return Ask(TESTS, self.tests, places, f"reproducer-{number}")
+
+
+def self_organized(work: Assignment, bounds: Bounds | None = None, rounds: int = ROUNDS) -> Work:
+    """The organization's work on one issue."""
+    session = Session(work, bounds or Bounds())
+    return (yield from keeping(_solve(session, rounds), session.attempts, lambda: session.board))
+
+
+def one(ask: Ask) -> Strategy[Answer]:
+    """A single role at work, as a part beside others."""
+    try:
+        answer: Answer = yield ask
+    except NoProgress:
+        return Answer(None, ask.on, "steps")
+    return answer
+
+
+def _solve(session: Session, rounds: int) -> Work:
+    parts = {"mother": partial(one, session.root_ask("mother-0")), "tests": partial(one, session.tests_ask(1))}
+    answer, designed = yield Together(parts)
+    found = designed.submitted if isinstance(designed.submitted, Reproduction) else None
+    yield from session.put("reproduction", found, 1)
+    session.tests = designed.tree.only(test_files(designed.tree))
+    skeleton = answer.submitted if isinstance(answer.submitted, Skeleton) else None
+    if skeleton is not None and skeleton.decision == "change" and (found is None or found.decision == "reproduced"):
+        skeleton = yield from _imported(session, skeleton)
+    if skeleton is None:
+        return Delivery(None, None, session.board, (), "stuck")
+    yield from session.put("skeleton", skeleton, 1)
+    yield from session.put("plan", skeleton.plan, 1)
+    if skeleton.decision != "change":
+        return Delivery(None, skeleton.plan, session.board, (), "declined")
+    if found is not None and found.decision != "reproduced":
+        declined = skeleton.plan.model_copy(update={"decision": found.decision, "diagnosis": found.reason})
+        yield from session.put("plan", declined, 1)
+        return Delivery(None, declined, session.board, (), "declined")
+    root = yield from _grown(session, skeleton)
+    ended = yield from _rounds(session, skeleton, root, rounds)
+    best = best_of(session.attempts)
+    return Delivery(best, skeleton.plan, session.board, tuple(session.attempts), ended)
+
+
+def _imported(session: Session, skeleton: Skeleton) -> Generator[Step, Any, Skeleton | None]:
+    """The skeleton, or another one if its interfaces alone already keep the project from being imported."""
+    base = session.work.tree
+    tree = skeleton_tree(base, skeleton)
+    command = import_check(tree)
+    if not command:
+        return skeleton
+    result: Result = yield Execute(tree, command)
+    if result.exit_code == 0 or result.ended != "exit":
+        return skeleton
+    before: Result = yield Execute(base, command)
+    if before.exit_code != 0:
+        return skeleton
+    said = block("your skeleton without bodies cannot be imported", trim.of_run(result)[-2_000:])
+    answer: Answer = yield from one(session.root_ask("mother-0~2", said))
+    return answer.submitted if isinstance(answer.submitted, Skeleton) else None
+
+
+def _grown(session: Session, skeleton: Skeleton) -> Generator[Step, Any, Agent]:
+    """The root with all that it and its descendants wrote."""
+    spans = tuple(dict.fromkeys(parse(code.span) for code in skeleton.code))
+    root = Agent(ROOT, issue(session.work.task), spans, asked=2)
+    root = root.remembering(1, "specification", {"specification": skeleton.diagnosis, "spans": [str(s) for s in spans]})
+    if skeleton.code:
+        root = with_code(session.site(1), root, skeleton.code)
+    if skeleton.parts:
+        root = yield from grown(session.site(1, root), root, skeleton.parts)
+    return root
+
+
+def _rounds(session: Session, skeleton: Skeleton, root: Agent, rounds: int) -> Generator[Step, Any, str]:
+    """Put together, prove, correct. Every state that could be delivered is executed, the last one too."""
+    for number in range(1, rounds + 1):
+        made = put_together(session.work.tree, root)
+        findings = faults(session.work.tree, root, made)
+        if not findings or number == rounds:
+            attempt = yield from _proved(session, skeleton, made, findings, number)
+            root, worse = _kept(session, attempt, root, number)
+            yield from session.remember(root, number)
+            if attempt.sound or for_a_person(session.work, attempt.tree, attempt.verdict):
+                return "done"
+            if worse:
+                made = put_together(session.work.tree, root)
+            best, _ = session.best or (attempt, root)
+            findings = failures(best.verdict, best.after, root, made)
+        else:
+            yield from session.remember(root, number)
+        if number == rounds:
+            break
+        before = root
+        root = yield from _corrected(session, root, findings, made, number)
+        if root.pieces() == before.pieces() and not root.disputed:
+            return "stuck"
+    return "done"
+
+
+def put_together(base: Tree, root: Agent) -> Assembled:
+    """All pieces in their files; of two for one span the one that was agreed on first."""
+    pieces: dict[str, Piece] = {}
+    for piece in root.pieces():
+        pieces.setdefault(str(piece.span), piece)
+    return assemble(base, list(pieces.values()))
+
+
+def _proved(
+    session: Session, skeleton: Skeleton, made: Assembled, findings: list[Finding], number: int
+) -> Generator[Step, Any, Attempt]:
+    tree = merged(made.tree, session.tests)
+    reproduction = session.board.last("reproduction")
+    stated = reproduction.reason if reproduction else ""
+    verdict, after = yield from prove(session.work, tree, stated, session.without)
+    doubts = [f"{each.title}: {each.text}" for each in findings]
+    change = skeleton.change.model_copy(update={"doubts": [*doubts, *skeleton.doubts][:5]})
+    attempt = Attempt(number, tree, verdict, after, change)
+    session.attempts.append(attempt)
+    yield from session.put("verification", told(verdict, after), number)
+    return attempt
+
+
+def _kept(session: Session, attempt: Attempt, root: Agent, number: int) -> tuple[Agent, bool]:
+    """The state to go on from: the new one, or the best one before, if the new one is worse."""
+    if session.best is None or score(attempt.verdict) >= score(session.best[0].verdict):
+        session.best = (attempt, root)
+        return root, False
+    back = restored(session.best[1], root)
+    why = f"the change of this round made it worse and was taken back: {'; '.join(attempt.verdict.reasons)[:600]}"
+    back = replace(back, plea="", disputed="").remembering(number, "rolled back", why)
+    session.best = (session.best[0], back)
+    return back, True
+
+
+def _corrected(
+    session: Session, root: Agent, findings: list[Finding], made: Assembled, number: int
+) -> Generator[Step, Any, Agent]:
+    now = merged(made.tree, session.tests)
+    if root.children:
+        root = yield from corrected(session.site(number + 1, root), root, findings, "", now)
+    else:
+        root = yield from _alone(session, root, findings, number + 1)
+    if root.disputed:
+        yield from session.put("dispute", root.disputed, number)
+        again = len(session.board.all("dispute")) + 1
+        answer: Answer = yield from one(session.tests_ask(again))
+        if isinstance(answer.submitted, Reproduction):
+            yield from session.put("reproduction", answer.submitted, number)
+            session.tests = answer.tree.only(test_files(answer.tree))
+    return root
+
+
+def _alone(session: Session, root: Agent, findings: list[Finding], number: int) -> Generator[Step, Any, Agent]:
+    """A root without children is told what failed, and may write anew or multiply after all."""
+    wrote = block("what you wrote", trim.middle(diff_of(session.work.tree, root), 6_000))
+    seen = f"{wrote}\n\n{briefs.executed(findings)}"
+    answer: Answer = yield from one(session.root_ask(root.name("mother"), seen))
+    root = replace(root, asked=root.asked + 1)
+    if not isinstance(answer.submitted, Skeleton) or answer.submitted.decision != "change":
+        return root
+    new = answer.submitted
+    root = replace(root, spans=tuple(dict.fromkeys(parse(code.span) for code in new.code)), code={}, imports={})
+    root = with_code(session.site(number), root, new.code)
+    if new.parts:
+        root = yield from grown(session.site(number, root), root, new.parts)
+    return root
+
+
+def diff_of(base: Tree, root: Agent) -> str:
+    """What an organization changed, for reading."""
+    return diff(code_of(put_together(base, root).tree))
+
+
+def _without(role: Role, *places: str) -> Role:
+    return replace(role, reads=tuple(place for place in role.reads if place not in places))
