@@ -65,7 +65,7 @@ def carried_out(settings: Any, job: Any, issue: int | None) -> Any:
             event = events.read(job.event_name, body, guid=key, rules=parts.rules(settings))
             if isinstance(event, events.Ignored):
                 return event.because
-            said = desk.wait(desk.received(Occurrence.of(event, key)))
+            said = desk.wait(desk.received([Occurrence.of(event, key)])[0])
         ended = desk.wait(said) if desk.status(said) else said
         while not desk.quiet():
             time.sleep(0.2)

@@ -23,6 +23,7 @@ def serve(
     import threading
 
     from bot.commands import service_wiring as parts
+    from bot.service.inbox import Inbox
     from bot.service.serving import Role, engine, listen
     from bot.service.webhook import application, check_secret
     from bot.settings import load_settings
@@ -49,7 +50,12 @@ def serve(
         sweep_minutes=settings.sweep_minutes,
     ) as desk:
         if Role.LISTENER in chosen:
-            listen(application(secret, parts.rules(settings), desk.received), settings.host, settings.port, leaving.set)
+            listen(
+                application(secret, parts.rules(settings), Inbox(desk.received)),
+                settings.host,
+                settings.port,
+                leaving.set,
+            )
         else:
             leaving.wait()
         leaving.set()

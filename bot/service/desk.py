@@ -7,14 +7,16 @@ the pull request; `runs` for whoever holds the model's key and the containers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dbos import DBOSClient
+from dbos import DBOSClient, EnqueueOptions
 from dbos import error as engine_errors
+from sqlalchemy.exc import SQLAlchemyError
 
-from bot.errors import Cancelled
+from bot.errors import AgentFixError, Cancelled
 from bot.forge import events
+from bot.service.database import connections
 from bot.service.requests import Occurrence, Publication, PublishedOn, RunRequest, Told
 
 APPLICATION = "agent-fix"
@@ -26,19 +28,37 @@ NOW, LATER = 1, 10
 """Priorities: what a person waits for, and what the sweep found."""
 
 
+class NotKept(AgentFixError):
+    """The database did not take what it was given."""
+
+
 class Desk:
     """What is asked for, and how it stands. For any process that reaches the database, and any thread of it."""
 
     def __init__(self, database: str) -> None:
         self._client = DBOSClient(system_database_url=database, application_name=APPLICATION, lazy=True)
+        self._connections = connections(database)
 
     def close(self) -> None:
         """Let go of the database."""
         self._client.destroy()
+        self._connections.dispose()
 
-    def received(self, it: Occurrence) -> str:
-        """Keep an event for the publisher. A redelivery is known by its GUID; gives the key."""
-        return self._ask("receive", f"delivery-{it.guid}", place(it.read()), it.to_json())
+    def received(self, many: Sequence[Occurrence]) -> list[str]:
+        """Keep events for the publisher, all or none. A redelivery is known by its GUID; gives the keys.
+
+        Raises `NotKept` if the database does not answer: then GitHub is to be told so, and asked again later.
+        """
+        keys = [f"delivery-{it.guid}" for it in many]
+        try:
+            with self._connections.begin() as connection:
+                # In one order everywhere, so that no two processes wait for each other.
+                for key, it in sorted(zip(keys, many, strict=True), key=lambda pair: pair[0]):
+                    options = _options("receive", key, place(it.read()), NOW)
+                    self._client.enqueue_in_transaction(connection, options, it.to_json())
+        except SQLAlchemyError as error:
+            raise NotKept(f"The database does not answer: {error}") from error
+        return keys
 
     def start(self, request: RunRequest, *, priority: int = NOW) -> str:
         """Put a run on the workers' queue. A run that has that key already stays as it is."""
@@ -131,20 +151,21 @@ class Desk:
         self._client.cancel_workflows(list(runs))
 
     def _ask(self, workflow: str, key: str, partition: str, value: Any, *, priority: int = NOW) -> str:
-        queue = RUNS if workflow == "github run" else ACTS
-        handle: Any = self._client.enqueue(
-            {
-                "workflow_name": workflow,
-                "queue_name": queue,
-                "workflow_id": key,
-                "class_name": "Acts" if queue == ACTS else "GitHubRuns",
-                "instance_name": "acts" if queue == ACTS else "github runs",
-                "queue_partition_key": partition,
-                "priority": priority,
-            },
-            value,
-        )
+        handle: Any = self._client.enqueue(_options(workflow, key, partition, priority), value)
         return str(handle.workflow_id)
+
+
+def _options(workflow: str, key: str, partition: str, priority: int) -> EnqueueOptions:
+    queue = RUNS if workflow == "github run" else ACTS
+    return {
+        "workflow_name": workflow,
+        "queue_name": queue,
+        "workflow_id": key,
+        "class_name": "Acts" if queue == ACTS else "GitHubRuns",
+        "instance_name": "acts" if queue == ACTS else "github runs",
+        "queue_partition_key": partition,
+        "priority": priority,
+    }
 
 
 def place(event: events.Event) -> str:

@@ -10,15 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import sqlalchemy
-import sqlalchemy.event
 import uvicorn
 from dbos import DBOS
 from fastapi import FastAPI
 from sqlalchemy.exc import SQLAlchemyError
 
-from bot.errors import BadInput
 from bot.service.acts import scheduled_sweep
+from bot.service.database import prepare
 from bot.service.desk import ACTS, APPLICATION, RUNS, Desk
 from bot.service.presence import Watch, new_name, present
 from bot.service.workflow import FORMAT
@@ -28,6 +26,8 @@ LOOK_SECONDS = 1.0
 """How often it is looked whether somebody died."""
 POLL_SECONDS = 0.25
 GRACE_SECONDS = 30
+ACTS_AT_ONCE = 24
+"""Of one process: GitHub takes no more than a hundred requests at once, and most acts wait for it."""
 
 
 class Role(enum.StrEnum):
@@ -63,8 +63,7 @@ def engine(
     `sweep_minutes` nothing is looked for that nobody told of.
     """
     name = new_name()
-    sqlalchemy.event.listen(sqlalchemy.Engine, "handle_error", _mark_as_lost)
-    _make_tables(database)
+    prepare(database)
     with present(name, database, state) as locks:
         DBOS(
             config={
@@ -93,25 +92,14 @@ def engine(
             DBOS.destroy(destroy_registry=False, workflow_completion_timeout_sec=GRACE_SECONDS)
 
 
-def _mark_as_lost(context: sqlalchemy.engine.ExceptionContext) -> None:
-    """Let the engine wait for a server that is away behind a socket, as it does for one behind an address.
-
-    It knows the driver's words for the one, not for the other, and would leave the workflow unfinished for ever.
-    """
-    if str(context.original_exception).startswith("connection is bad"):
-        context.is_disconnect = True
-
-
-def _make_tables(database: str) -> None:
-    """Make the database, or bring it up to date. Raises `BadInput` if it cannot be reached."""
-    try:
-        DBOS.migrate(database)
-    except SQLAlchemyError as error:
-        raise BadInput(f"The database cannot be used; see AGENT_FIX_DATABASE_URL. {error}") from error
-
-
 def _declare_queues(capacity: Capacity) -> None:
-    DBOS.register_queue(ACTS, partition_concurrency=1, polling_interval_sec=POLL_SECONDS, on_conflict="always_update")
+    DBOS.register_queue(
+        ACTS,
+        worker_concurrency=ACTS_AT_ONCE,
+        partition_concurrency=1,
+        polling_interval_sec=POLL_SECONDS,
+        on_conflict="always_update",
+    )
     DBOS.register_queue(
         RUNS,
         global_concurrency=capacity.everywhere,

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from bot.errors import BadInput
 from bot.forge import events
 from bot.forge.events import PAYLOAD_LIMIT, Ignored, Rules
+from bot.service.desk import NotKept
 from bot.service.requests import Occurrence
 
 LOG = logging.getLogger("agent-fix.listener")
@@ -40,6 +41,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "It is signed, but no delivery that GitHub would send"},
     401: {"model": Problem, "description": "It is not signed with the webhook secret"},
     413: {"model": Problem, "description": "It is larger than any that GitHub sends"},
+    503: {"model": Problem, "description": "It could not be kept"},
 }
 BODY = {
     "requestBody": {
@@ -84,7 +86,11 @@ def application(secret: str, rules: Rules, keep: Callable[[Occurrence], str]) ->
         if isinstance(event, Ignored):
             LOG.info("delivery %s: ignored, %s", guid, event.because)
             return Taken(key=None, because=event.because)
-        key = await run_in_threadpool(keep, Occurrence.of(event, guid))
+        try:
+            key = await run_in_threadpool(keep, Occurrence.of(event, guid))
+        except NotKept as error:
+            LOG.error("delivery %s: %s", guid, error)  # noqa: TRY400 - a database that is away, no defect
+            raise HTTPException(503, "The database does not answer; deliver this again later.") from None
         LOG.info("delivery %s: %s kept", guid, type(event).__name__)
         return Taken(key=key, because="")
 

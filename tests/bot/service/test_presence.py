@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bot.service.presence import FileLocks, Locks, PostgresLocks, Watch, present
-from tests.fakes.postgres import Postgres, postgres
+from tests.fakes.postgres import Postgres
 
 HOLD = """
 import sys
@@ -22,18 +21,12 @@ with present("other", sys.argv[1], Path(sys.argv[2])):
 """
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    with postgres() as running:
-        yield running
-
-
 @pytest.fixture(params=["sqlite", "postgres"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'service.sqlite'}"
-    server: Postgres = request.getfixturevalue("server")
-    return server.url("postgres")
+    postgres_server: Postgres = request.getfixturevalue("postgres_server")
+    return postgres_server.url("postgres")
 
 
 def test_a_lock_lasts_as_long_as_its_process(database: str, tmp_path: Path) -> None:
@@ -65,14 +58,14 @@ def watch(locks: Locks) -> Watch:
     return Watch(Executors(), locks, "me")  # type: ignore[arg-type]
 
 
-def test_what_the_server_lost_is_held_again_before_anybody_is_taken_for_dead(server: Postgres) -> None:
-    mine, theirs = PostgresLocks(server.url("postgres")), PostgresLocks(server.url("postgres"))
+def test_what_the_server_lost_is_held_again_before_anybody_is_taken_for_dead(postgres_server: Postgres) -> None:
+    mine, theirs = PostgresLocks(postgres_server.url("postgres")), PostgresLocks(postgres_server.url("postgres"))
     mine.hold("me")
     theirs.hold("other")
     looking = watch(mine)
     assert looking.dead() == []
-    server.stop()
-    server.start()
+    postgres_server.stop()
+    postgres_server.start()
     assert looking.dead() == []  # free, but not for long enough
     assert theirs.free("other")
     theirs.renew()

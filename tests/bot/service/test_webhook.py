@@ -8,7 +8,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -18,6 +17,7 @@ from fastapi import FastAPI
 
 from bot.errors import BadInput
 from bot.forge.events import PAYLOAD_LIMIT, Rules
+from bot.service.desk import NotKept
 from bot.service.requests import Occurrence
 from bot.service.webhook import application
 from tests.fakes.github_server.webhooks import headers, recorded
@@ -123,16 +123,10 @@ def test_without_secret_it_does_not_start(kept: Kept) -> None:
         application(" ", Rules(), kept)
 
 
-def test_a_thousand_deliveries_at_once_are_all_kept_once_and_answered_in_time(url: str, kept: Kept) -> None:
-    body = labelled()
+def test_what_cannot_be_kept_is_not_said_to_be_taken() -> None:
+    def keep(_: Occurrence) -> str:
+        raise NotKept("it is away")
 
-    def one(number: int) -> tuple[int, float]:
-        began = time.monotonic()
-        return deliver(url, body, guid=f"g{number}").status_code, time.monotonic() - began
-
-    with ThreadPoolExecutor(50) as pool:
-        answers = list(pool.map(one, range(1000)))
-    assert {status for status, _ in answers} == {202}
-    assert set(kept.all.values()) == {1}
-    assert len(kept.all) == 1000
-    assert sorted(seconds for _, seconds in answers)[989] < 1.0
+    with listening(application(SECRET, Rules(), keep)) as address:
+        answer = deliver(address, labelled())
+    assert (answer.status_code, "deliver this again" in answer.json()["detail"]) == (503, True)

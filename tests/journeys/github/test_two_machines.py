@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from tests.fakes.github_server import bare
-from tests.fakes.postgres import Postgres, postgres
+from tests.fakes.postgres import Postgres
 from tests.journeys.github.projects import widgets
 from tests.journeys.github.town import Town, free_port, town
 
 RUNS = 40
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    with postgres() as running:
-        yield running
 
 
 def machine(here: Town, name: str, **settings: str) -> dict[str, str]:
@@ -32,8 +23,8 @@ def machine(here: Town, name: str, **settings: str) -> dict[str, str]:
     }
 
 
-def test_two_machines_share_forty_runs_and_one_is_killed(tmp_path: Path, server: Postgres) -> None:
-    with town(tmp_path, widgets(), database=server.url("forty")) as here:
+def test_two_machines_share_forty_runs_and_one_is_killed(tmp_path: Path, postgres_server: Postgres) -> None:
+    with town(tmp_path, widgets(), database=postgres_server.url("forty")) as here:
         here.scene.world.forbid_writes_per_minute = 10_000
         here.serve(settings=machine(here, "first"))
         second = here.serve(port=free_port(), settings=machine(here, "second"))
@@ -50,15 +41,17 @@ def test_two_machines_share_forty_runs_and_one_is_killed(tmp_path: Path, server:
         assert len(here.model.answered) == RUNS * here.model.project.whole
 
 
-def test_the_database_server_restarts_midway_and_nobody_is_taken_for_dead(tmp_path: Path, server: Postgres) -> None:
-    with town(tmp_path, widgets(), database=server.url("restarted")) as here:
+def test_the_database_server_restarts_midway_and_nobody_is_taken_for_dead(
+    tmp_path: Path, postgres_server: Postgres
+) -> None:
+    with town(tmp_path, widgets(), database=postgres_server.url("restarted")) as here:
         here.serve(settings=machine(here, "first"))
         here.serve(port=free_port(), settings=machine(here, "second"))
         issues = [here.issue(more=f" Seen by customer {number}.") for number in range(6)]
 
         def restart() -> None:
-            server.stop()
-            server.start()
+            postgres_server.stop()
+            postgres_server.start()
 
         here.at_request(3, restart)
         for issue in issues:
