@@ -157,12 +157,18 @@ def graded(case: Case, checkout: Repository, tree: Tree, lab: Laboratory) -> tup
         tree = tree.with_file(path, fix.read(path), fix.mode(path)) if fix.exists(path) else tree.without_file(path)
     try:
         environment = lab.sandbox.prepare(grader(case, lab.base_image), Tree(checkout.resolve(case.base_commit)))
-        report = lab.sandbox.test(environment, tree, selection=case.test_files, seconds=SECONDS.tests)
+        report = lab.sandbox.test(environment, tree, selection=judging(case, tree), seconds=SECONDS.tests)
     except SandboxError as error:
         return False, f"The grader could not run: {error}"
     passed = report.having(TestOutcome.PASSED)
     missing = [test for test in (*case.fail_to_pass, *case.pass_to_pass_sample) if not _among(test, passed)]
     return not missing, f"Not passing in the grader's run: {', '.join(missing[:5])}" if missing else "All pass."
+
+
+def judging(case: Case, tree: Tree) -> list[str]:
+    """The files whose tests judge a case: those of the fix, and those of the sample of what must go on passing."""
+    named = {test.partition("::")[0] for test in (*case.fail_to_pass, *case.pass_to_pass_sample) if "::" in test}
+    return sorted({*case.test_files, *(path for path in named if tree.exists(path))})
 
 
 def grader(case: Case, base_image: str) -> Recipe:

@@ -31,14 +31,15 @@ CASE = {
     "report": "pytest",
     "test_files": ["tests/test_calc.py"],
     "fail_to_pass": ["tests/test_calc.py::test_the_real_fix"],
-    "pass_to_pass_sample": ["tests/test_calc.py::test_even"],
+    "pass_to_pass_sample": ["tests/test_calc.py::test_even", "tests/test_other.py::test_sum"],
 }
 
 
 @pytest.fixture
 def mirrors(tmp_path: Path) -> Path:
     """A folder of repositories in which calc's second commit is its real fix."""
-    return committed(tmp_path / "mirrors" / "someone" / "calc", PROJECT).parent.parent
+    files = PROJECT | {"tests/test_other.py": "def test_sum():\n    assert 1 + 1 == 2\n"}
+    return committed(tmp_path / "mirrors" / "someone" / "calc", files).parent.parent
 
 
 @pytest.fixture
