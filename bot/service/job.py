@@ -30,6 +30,7 @@ from bot.team.briefs import diff
 from bot.team.delivery import Delivery
 from bot.team.evidence import Assignment
 from bot.team.loop import perform
+from bot.team.measuring import measured
 from bot.team.scout import Scouted, scout
 from bot.team.strategies import STRATEGIES
 from bot.transcript import Transcript
@@ -197,7 +198,7 @@ class Job:
         task = self.order.task
         seen = self.scouted
         work = Assignment(task, self.tree, base, seen.hints, seen.examples, seen.supports, self.shop.policy)
-        delivery: Delivery = perform(STRATEGIES[task.strategy](work), effects, work.known_bad)
+        delivery: Delivery = perform(measured(STRATEGIES[task.strategy])(work), effects, work.known_bad)
         return delivery
 
     def _on_newest(self, delivery: Delivery, proof: Proof) -> tuple[Delivery, str]:
