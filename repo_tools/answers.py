@@ -5,13 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 
-from repo_tools.derived import Derived
 from repo_tools.documents import Documents
-from repo_tools.facts import unpack_definitions
+from repo_tools.facts import defines, unpack_definitions
+from repo_tools.languages import language_of
 from repo_tools.postings import Postings
 from repo_tools.store import Store
 from repo_tools.symbols import Definition
 from repo_tools.tree import Tree
+from repo_tools.words import spelled
+
+_UNREADABLE = "\ufffd"
+"""What stands in a definition's name for bytes that are no UTF-8."""
 
 
 class Answers:
@@ -21,16 +25,17 @@ class Answers:
         self._documents = Documents(store, tree)
         self.files = self._documents.files
         self._numbers = dict(zip(self.files, itertools.count()))
-        self._derived = Derived(store, self.files, self._documents.numbers)
+        self.absent = self._documents.absent
 
     def number(self, path: str) -> int:
         """The number of a file. Raises `KeyError` if there is none."""
         return self._numbers[path]
 
-    def definitions(self, path: str) -> tuple[Definition, ...]:
-        """What a file defines, in order."""
-        number, documents = self.number(path), self._documents
-        return documents.healed(lambda: unpack_definitions(documents.store.row(documents.numbers[number])))
+    def definitions(self, paths: Iterable[str]) -> list[tuple[Definition, ...]]:
+        """What each of some files defines, in order; files that were never asked for are parsed, on all cores."""
+        numbers = [self.number(path) for path in paths]
+        rows = self._documents.healed(lambda: self._documents.definitions(numbers))
+        return [unpack_definitions(row) for row in rows]
 
     def lengths(self) -> list[int]:
         """How many words each file has, by number."""
@@ -59,9 +64,7 @@ class Answers:
         """The words that a term finds, as written."""
         key = term.encode("utf-8", "surrogateescape")
         return self._documents.healed(
-            lambda: frozenset(
-                postings.words.key(place) for postings, _ in self._documents.postings() for place in postings.terms[key]
-            )
+            lambda: frozenset(word for postings, _ in self._documents.postings() for word in postings.words_of(key))
         )
 
     def with_text(self, part: str | None) -> list[int]:
@@ -72,37 +75,13 @@ class Answers:
         return sorted(self._counted(lambda postings: postings.with_part(key)))
 
     def defining(self, name: str) -> list[int]:
-        """The files that define something of this last name, in order."""
-        key = name.encode("utf-8", "surrogateescape")
-        return self._documents.healed(
-            lambda: sorted(
-                number
-                for postings, places in self._documents.postings()
-                for place in postings.names[key]
-                for number in places[place]
-            )
-        )
-
-    def names(self) -> list[str]:
-        """The last names of all definitions, sorted."""
-
-        def collect() -> set[bytes]:
-            return {
-                key
-                for postings, places in self._documents.postings()
-                for at, key in enumerate(postings.names.keys)
-                if any(places[place] for place in postings.names.at(at))
-            }
-
-        return sorted(key.decode("utf-8", "surrogateescape") for key in self._documents.healed(collect))
-
-    def nearest(self, key: str) -> tuple[bytes, frozenset[str]] | None:
-        """See `Derived.nearest`."""
-        return self._documents.healed(lambda: self._derived.nearest(key))
-
-    def keep(self, key: str, value: bytes) -> None:
-        """See `Derived.keep`."""
-        self._documents.healed(lambda: self._derived.keep(key, value))
+        """The files that define something of this last name, in order: those that have its words are looked at."""
+        candidates = {number for number, path in enumerate(self.files) if language_of(path)}
+        for word in spelled(name.replace(_UNREADABLE, " ").encode("utf-8", "surrogateescape")):
+            candidates &= self.with_word(word.decode("utf-8", "surrogateescape")).keys()
+        numbers = sorted(candidates)
+        rows = self._documents.healed(lambda: self._documents.definitions(numbers))
+        return [number for number, row in zip(numbers, rows, strict=True) if defines(row, name)]
 
     def _counted(self, ask: Callable[[Postings], Iterable[tuple[int, int]]]) -> dict[int, int]:
         def count() -> dict[int, int]:

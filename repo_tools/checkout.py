@@ -69,7 +69,7 @@ class Commit:
         return datetime.fromtimestamp(min(int(told), _LAST_SECOND), UTC).date()
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file. Raises `KeyError` if there is none, `GitFailed` if its object is missing."""
+        """The bytes of one file. Raises `KeyError` if there is none, `ObjectMissing`."""
         return self.repository.blobs.read(self.entries()[path][1])
 
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
@@ -77,6 +77,12 @@ class Commit:
         chosen = tuple(paths)
         entries = self.entries()
         return zip(chosen, self.repository.blobs.read_many([entries[path][1] for path in chosen]), strict=True)
+
+    def absent(self, paths: Iterable[str]) -> frozenset[str]:
+        """Those of `paths` whose bytes the repository does not hold: there are some in a partial clone."""
+        blobs = {path: self.entries()[path][1] for path in paths}
+        missing = self.repository.blobs.missing(blobs.values())
+        return frozenset(path for path, blob in blobs.items() if blob in missing)
 
     @functools.cached_property
     def _listing(self) -> tuple[Mapping[str, tuple[int, str]], Mapping[str, str]]:
@@ -102,14 +108,16 @@ class Repository:
         """The repository's own git directory (of a work tree that `git worktree` made, that one's)."""
         self.theirs = Git(folder=git_dir, git_dir=git_dir)
         """git on the repository's directory, for references alone: this one reads the repository's configuration."""
-        common = Path(line(self.theirs.run("rev-parse", "--path-format=absolute", "--git-common-dir")))
+        said = self.theirs.run("rev-parse", "--path-format=absolute", "--git-common-dir", "--show-object-format")
+        folder, _, kind = line(said).rpartition("\n")
+        common = Path(folder)
         self.objects = common / "objects"
         self._own = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
         self._tidy = weakref.finalize(self, shutil.rmtree, self._own, ignore_errors=True)
         self.git = Git(folder=self._own, git_dir=self._own)
         """git on our own directory: reads the repository's objects, keeps new ones to itself."""
         self.blobs = BlobReader(self.git)
-        self._lay_out(common)
+        self._lay_out(common, kind)
 
     def __enter__(self) -> Repository:
         return self
@@ -147,8 +155,7 @@ class Repository:
             f"Fetch it first, or name another; branches here: {', '.join(near) or 'none'}"
         )
 
-    def _lay_out(self, common: Path) -> None:
-        kind = line(self.theirs.run("rev-parse", "--show-object-format"))
+    def _lay_out(self, common: Path, kind: str) -> None:
         version = "1\n[extensions]\n\tobjectFormat = sha256" if kind == "sha256" else "0"
         (self._own / "refs").mkdir()
         (self._own / "objects" / "info").mkdir(parents=True)

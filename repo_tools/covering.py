@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import hashlib
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from repo_tools.postings import MOST, Buffer, Postings, build, build_terms
-from repo_tools.store import Damaged, Store
+from repo_tools.store import Damaged, Facts, Store
 
 UNWRITTEN = 200
 """So few documents without postings get them in memory, anew for each tree; more are written down."""
@@ -39,8 +39,16 @@ def covering(store: Store, wanted: set[int]) -> list[Postings]:
 def _write(store: Store, numbers: list[int]) -> str:
     # Named for what it covers: two processes that write the same do not write it twice.
     owner = _OWNER + hashlib.sha256(array("Q", numbers).tobytes()).hexdigest()
-    store.put(owner, build(store.rows(numbers)))
+    store.put(owner, build(_rows(store, numbers)))
     return owner
+
+
+def _rows(store: Store, numbers: list[int]) -> Iterator[tuple[int, memoryview]]:
+    for number in numbers:
+        row = store.row(Facts.WORDS, number)
+        if row is None:
+            raise Damaged(f"the words of document {number} are not there")
+        yield number, row
 
 
 def _stored(store: Store, owner: str) -> Postings:
@@ -54,16 +62,14 @@ def _stored(store: Store, owner: str) -> Postings:
         data = store.section(owner, name)
         if data is None:
             # Made when the first question comes that needs them: a map of the repository does not.
-            store.put(owner, build_terms(postings.words.keys))
+            store.put(owner, build_terms(section("words")))
             return section(name)
         return data
 
-    postings = Postings(section, with_terms)
-    return postings
+    return Postings(section, with_terms)
 
 
 def _in_memory(store: Store, numbers: set[int]) -> Postings:
-    sections = build(store.rows(sorted(numbers)))
-    terms: Callable[[], dict[str, bytes]] = functools.cache(lambda: build_terms(postings.words.keys))
-    postings = Postings(sections.__getitem__, lambda name: terms()[name])
-    return postings
+    sections = build(_rows(store, sorted(numbers)))
+    terms: Callable[[], dict[str, bytes]] = functools.cache(lambda: build_terms(sections["words"]))
+    return Postings(sections.__getitem__, lambda name: terms()[name])

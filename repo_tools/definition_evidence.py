@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from repo_tools.evidence import Evidence
-from repo_tools.file_evidence import MANY_DEFINE, FileEvidence, Place, Weighed
+from repo_tools.file_evidence import FileEvidence, Place, Weighed
 from repo_tools.literals import matching_literals
 from repo_tools.mentions import Mentions
 from repo_tools.symbols import Definition
@@ -26,6 +26,8 @@ IN_NAME, IN_OWNER = 3.0, 2.0
 """How many times in its body a word in the name of a definition counts, and one in the names of its owners."""
 TOLD = 1.0
 """A name that is mentioned less than this strongly may be a plain word, and is no reason to tell a person."""
+MANY_DEFINE = 12
+"""A name that more files define says nothing about any of them."""
 BEST_OF = 5
 """So many of a file's definitions speak for the file together."""
 
@@ -59,9 +61,10 @@ def definition_evidence(
 ) -> DefinitionEvidence:
     """The evidence for all that is defined in the files of `texts` (number and bytes)."""
     found = DefinitionEvidence()
-    for number, data in texts.items():
+    outlines = view.outlines(view.files()[number] for number in texts)
+    for (number, data), outline in zip(texts.items(), outlines, strict=True):
         first = len(found.units)
-        found.units.extend(_units(number, data, view.outline(view.files()[number])))
+        found.units.extend(_units(number, data, outline))
         found.of_file[number] = range(first, len(found.units))
     _words(found, files)
     _names(found, view, said, files.evidence)

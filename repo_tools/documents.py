@@ -1,4 +1,4 @@
-"""The documents of one tree in the index: those that are missing are parsed, what is damaged is made again."""
+"""The documents of one tree in the index: what is missing is read and parsed, what is damaged is made again."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import contextlib
 import itertools
 import threading
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from repo_tools.covering import covering
+from repo_tools.errors import ObjectMissing
+from repo_tools.facts import words_row
 from repo_tools.languages import LANGUAGES, language_of
 from repo_tools.parse_pool import File, parsed
 from repo_tools.patch import EXECUTABLE, REGULAR
 from repo_tools.postings import Postings
-from repo_tools.store import Damaged, IndexUnusable, Store
+from repo_tools.store import Damaged, Facts, IndexUnusable, Store
 from repo_tools.tree import Tree
 
 T = TypeVar("T")
@@ -28,18 +30,27 @@ _LANGUAGE_NUMBERS = {"": 0} | {language.name: number for number, language in enu
 
 
 class Documents:
-    """The files of a tree, and the document of each: its bytes read in its language."""
+    """The files of a tree, and the document of each: its bytes read in its language.
+
+    The words of all are there from the start; a file is parsed when it is first asked what it defines.
+    """
 
     def __init__(self, store: Store, tree: Tree) -> None:
-        self.store = store
+        self._store = store
         self._tree = tree
         self._lock = threading.RLock()
-        blobs = {path: blob for path, (mode, blob) in tree.entries().items() if mode in (REGULAR, EXECUTABLE)}
-        self.files = tuple(sorted(blobs))
-        self.numbers = array("Q", (_number(path, blobs[path]) for path in self.files))
-        """The number of each file's document, in the order of `files`."""
+        self.files: tuple[str, ...] = ()
         self._postings: list[tuple[Postings, list[tuple[int, ...]]]] | None = None
-        self.healed(self._complete)
+        blobs = {path: blob for path, (mode, blob) in tree.entries().items() if mode in (REGULAR, EXECUTABLE)}
+        self.absent: frozenset[str] = frozenset()
+        """Files that the tree names and the repository does not hold, as in a partial clone: they are left out."""
+        self._lay_out(blobs)
+        try:
+            self.healed(self._complete)
+        except ObjectMissing:
+            self.absent = tree.absent(blobs)
+            self._lay_out({path: blob for path, blob in blobs.items() if path not in self.absent})
+            self.healed(self._complete)
 
     def healed(self, ask: Callable[[], T]) -> T:
         """What `ask` gives; if the index is damaged, after it has been made anew."""
@@ -49,7 +60,7 @@ class Documents:
             # Perhaps another process has only forgotten what was asked for.
             with contextlib.suppress(Damaged):
                 return self._again(ask)
-            self.store.replace()
+            self._store.replace()
             try:
                 return self._again(ask)
             except Damaged as error:
@@ -64,14 +75,37 @@ class Documents:
         """
         if self._postings is None:
             files: dict[int, tuple[int, ...]] = {}
-            for number, document in enumerate(self.numbers):
+            for number, document in enumerate(self._numbers):
                 files[document] = (*files.get(document, ()), number)
             self._postings = [
                 # A document that is in several sets counts in the first alone.
                 (postings, [files.pop(document, ()) for document in postings.documents])
-                for postings in covering(self.store, set(files))
+                for postings in covering(self._store, set(files))
             ]
         return self._postings
+
+    def definitions(self, files: Sequence[int]) -> list[memoryview | bytes]:
+        """For each of `files`, by number, the packed definitions; those that are not kept are parsed first.
+
+        Raises `Damaged`.
+        """
+        documents = {self._numbers[file]: self.files[file] for file in files}
+        rows: dict[int, bytes | memoryview | None] = {
+            document: self._store.row(Facts.DEFINITIONS, document) for document in documents
+        }
+        new = {document: path for document, path in documents.items() if rows[document] is None}
+        if new:
+            contents = zip(new, self._tree.read_many(new.values()), strict=True)
+            made = parsed(File(document, _language_name(path), data) for document, (path, data) in contents)
+            while chunk := list(itertools.islice(made, CHUNK)):
+                self._store.add(Facts.DEFINITIONS, chunk)
+                rows.update(chunk)
+        return [rows[self._numbers[file]] or b"" for file in files]
+
+    def _lay_out(self, blobs: Mapping[str, str]) -> None:
+        self.files = tuple(sorted(blobs))
+        self._numbers = array("Q", (_number(path, blobs[path]) for path in self.files))
+        self._postings = None
 
     def _again(self, ask: Callable[[], T]) -> T:
         self._postings = None
@@ -79,19 +113,18 @@ class Documents:
         return ask()
 
     def _complete(self) -> None:
-        """See that each file's document is there; parse those that are not."""
-        known = self.store.numbers()
-        new = {document: path for path, document in zip(self.files, self.numbers, strict=True) if document not in known}
+        """See that the words of each file are there; read the files whose are not."""
+        known = self._store.numbers()
+        new = {
+            document: path for path, document in zip(self.files, self._numbers, strict=True) if document not in known
+        }
         if new:
-            self._parse(new)
+            contents = zip(new, self._tree.read_many(new.values()), strict=True)
+            rows = ((document, words_row(data)) for document, (_, data) in contents)
+            while chunk := list(itertools.islice(rows, CHUNK)):
+                self._store.add(Facts.WORDS, chunk)
         if len(known) + len(new) > FORGET * (len(self.files) + CHUNK):
-            self.store.keep_only(set(self.numbers))
-
-    def _parse(self, new: Mapping[int, str]) -> None:
-        contents = zip(new, self._tree.read_many(new.values()), strict=True)
-        rows = parsed(File(document, _language_name(path), data) for document, (path, data) in contents)
-        while chunk := list(itertools.islice(rows, CHUNK)):
-            self.store.add(chunk)
+            self._store.keep_only(set(self._numbers))
 
 
 def _number(path: str, blob: str) -> int:

@@ -10,6 +10,7 @@ CheckoutError
 ├── PushRefused         the remote did not take the branch
 │   └── BranchMoved     the remote's branch is not where it was expected to be
 └── GitFailed           git itself said no, is too slow or is not there
+    └── ObjectMissing   the repository does not hold what it names, as a partial clone
 """
 
 from __future__ import annotations
@@ -53,3 +54,7 @@ class BranchMoved(PushRefused):
 
 class GitFailed(CheckoutError):
     """A git command failed; the text carries its last words."""
+
+
+class ObjectMissing(GitFailed):
+    """The contents of a file are not in the repository: the clone is partial or damaged."""

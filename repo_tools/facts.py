@@ -1,10 +1,9 @@
-"""What one file's bytes say, whatever its path: made by parsing, kept as a row of bytes."""
+"""What one file's bytes say, whatever its path, kept as rows of bytes: its words, and what parsing finds in it."""
 
 from __future__ import annotations
 
 import struct
 from array import array
-from collections import Counter
 
 from repo_tools.languages import Unparsed, language_named
 from repo_tools.symbols import Definition, definitions
@@ -13,7 +12,8 @@ from repo_tools.words import words
 LARGEST = 8 << 20
 """Bytes beyond which a file is kept as unknown: data, whatever its name says."""
 
-_HEAD = struct.Struct("<6I")
+_WORDS = struct.Struct("<I")
+_DEFINITIONS = struct.Struct("<4I")
 _COUNT_LIMIT = 0xFFFF
 
 
@@ -22,63 +22,67 @@ def is_text(data: bytes) -> bool:
     return b"\0" not in data[:8000]
 
 
-def facts_row(language: str, data: bytes) -> bytes:
-    """The facts of a file in the language of this name (empty: unknown), packed."""
+def words_row(data: bytes) -> bytes:
+    """The words of a file, packed; none if it is no text or too large."""
     if len(data) > LARGEST or not is_text(data):
-        return _pack((), {})
-    known = language_named(language)
-    try:
-        found = definitions(known, data) if known else ()
-    except Unparsed:
-        found = ()
-    return _pack(found, words(data))
-
-
-def text_row(data: bytes) -> bytes:
-    """The facts of a file that must not be parsed, packed."""
-    return facts_row("", data)
-
-
-def _pack(found: tuple[Definition, ...], counted: Counter[bytes] | dict[bytes, int]) -> bytes:
-    columns = list(zip(*found, strict=True)) or [()] * len(Definition._fields)
-    texts = ["\n".join(column).encode("utf-8", "surrogateescape") for column in columns[:3]]
-    numbers = array("I", [number for column in columns[3:] for number in column]).tobytes()
-    parts = [*texts, numbers, b" ".join(counted), _counts(counted).tobytes()]
-    return _HEAD.pack(*map(len, parts)) + b"".join(parts)
-
-
-def _counts(counted: Counter[bytes] | dict[bytes, int]) -> array[int]:
+        return b""
+    counted = words(data)
     values = counted.values()
     if values and max(values) > _COUNT_LIMIT:
-        return array("H", [min(value, _COUNT_LIMIT) for value in values])
-    return array("H", values)
+        values = [min(value, _COUNT_LIMIT) for value in values]  # type: ignore[assignment]
+    texts = b" ".join(counted)
+    return b"".join((_WORDS.pack(len(texts)), texts, array("H", values).tobytes()))
 
 
-def unpack_definitions(row: bytes) -> tuple[Definition, ...]:
+def unpack_words(row: bytes | memoryview) -> tuple[list[bytes], array[int]]:
+    """Of a row of words: each word of the text once, and how often it stands there."""
+    if not row:
+        return [], array("H")
+    end = _WORDS.size + _WORDS.unpack_from(row)[0]
+    return bytes(row[_WORDS.size : end]).split(b" ") if end > _WORDS.size else [], array("H", bytes(row[end:]))
+
+
+def definitions_row(language: str, data: bytes) -> bytes:
+    """What a file in the language of this name (empty: unknown) defines, packed; nothing if it cannot be parsed."""
+    known = language_named(language)
+    if known is None or len(data) > LARGEST or not is_text(data):
+        return b""
+    try:
+        found = definitions(known, data)
+    except Unparsed:
+        return b""
+    if not found:
+        return b""
+    columns = list(zip(*found, strict=True))
+    texts = ["\n".join(column).encode("utf-8", "surrogateescape") for column in columns[:3]]
+    numbers = array("I", [number for column in columns[3:] for number in column]).tobytes()
+    return b"".join((_DEFINITIONS.pack(*map(len, texts), len(numbers)), *texts, numbers))
+
+
+def unpack_definitions(row: bytes | memoryview) -> tuple[Definition, ...]:
     """The definitions of a row."""
-    return _definitions(_parts(row))
-
-
-def unpack_words(row: bytes) -> tuple[list[bytes], array[int], set[bytes]]:
-    """Of a row: each word of the text once, how often it stands there, and the last names of the definitions."""
-    parts = _parts(row)
-    names = {name.rpartition(b".")[2] for name in parts[1].split(b"\n")} if parts[3] else set()
-    return parts[4].split(b" ") if parts[4] else [], array("H", parts[5]), names
-
-
-def _parts(row: bytes) -> list[bytes]:
-    parts = []
-    place = _HEAD.size
-    for size in _HEAD.unpack_from(row):
-        parts.append(row[place : place + size])
-        place += size
-    return parts
-
-
-def _definitions(parts: list[bytes]) -> tuple[Definition, ...]:
-    kinds, names, signatures = (part.decode("utf-8", "surrogateescape").split("\n") for part in parts[:3])
-    numbers = array("I", parts[3])
+    if not row:
+        return ()
+    texts, numbers = _parts(row)
+    kinds, names, signatures = (bytes(text).decode("utf-8", "surrogateescape").split("\n") for text in texts)
     each = len(Definition._fields) - 3
     many = len(numbers) // each
     columns = [numbers[many * place : many * (place + 1)] for place in range(each)]
-    return tuple(map(Definition._make, zip(kinds, names, signatures, *columns, strict=False)))
+    return tuple(map(Definition._make, zip(kinds, names, signatures, *columns, strict=True)))
+
+
+def defines(row: bytes | memoryview, last_name: str) -> bool:
+    """Whether something of this last name is among the definitions of a row."""
+    if not row:
+        return False
+    names = b"\n%s\n" % bytes(_parts(row)[0][1])
+    wanted = last_name.encode("utf-8", "surrogateescape") + b"\n"
+    return b"\n" + wanted in names or b"." + wanted in names
+
+
+def _parts(row: bytes | memoryview) -> tuple[list[memoryview], array[int]]:
+    parts, place = [], _DEFINITIONS.size
+    for size in _DEFINITIONS.unpack_from(row):
+        parts.append(memoryview(row)[place : place + size])
+        place += size
+    return parts[:3], array("I", bytes(parts[3]))

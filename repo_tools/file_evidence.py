@@ -21,8 +21,8 @@ IN_PATH = 2.0
 """How many times in a text a word in its path counts."""
 COMMON = 0.5
 """Words of more than this part of all files are passed over: they cost most and say least."""
-MANY_DEFINE = 12
-"""A name that more files define says nothing about any of them."""
+MANY_HOLD = 12
+"""A name that stands in more files says nothing about any of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,8 @@ def _in_paths(files: Sequence[str], wanted: frozenset[str]) -> dict[str, list[in
 
 def _names(evidence: Evidence[int], view: View, said: Mentions, ranked: frozenset[int]) -> None:
     for name, weight in said.names.items():
-        files = ranked.intersection(view.defining(name)) if len(name) > 1 else frozenset()
-        if len(files) <= MANY_DEFINE:
+        files = ranked.intersection(view.with_word(name)) if len(name) > 1 else frozenset()
+        if len(files) <= MANY_HOLD:
             for number in files:
                 evidence.add("mentioned", number, weight / len(files))
 

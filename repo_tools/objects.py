@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 
-from repo_tools.errors import GitFailed
+from repo_tools.errors import GitFailed, ObjectMissing
 from repo_tools.git_command import Git, end, pipe
 
 
@@ -21,7 +21,7 @@ class BlobReader:
         self._process: subprocess.Popen[bytes] | None = None
 
     def read(self, blob: str) -> bytes:
-        """The bytes of one blob. Raises `GitFailed` if it is not in the object database."""
+        """The bytes of one blob. Raises `ObjectMissing`, `GitFailed`."""
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 self.close()
@@ -40,7 +40,7 @@ class BlobReader:
                 raise
 
     def read_many(self, blobs: Sequence[str]) -> Iterator[bytes]:
-        """The bytes of each blob, in order; in one pass, never all in memory."""
+        """The bytes of each blob, in order; in one pass, never all in memory. Raises `ObjectMissing`, `GitFailed`."""
         with tempfile.TemporaryFile() as wanted:
             wanted.write("".join(f"{blob}\n" for blob in blobs).encode("ascii"))
             wanted.seek(0)
@@ -50,6 +50,12 @@ class BlobReader:
                     yield _answer(pipe(process.stdout), blob)
             finally:
                 end(process)
+
+    def missing(self, blobs: Iterable[str]) -> frozenset[str]:
+        """Those of `blobs` that the object database does not hold."""
+        asked = "".join(f"{blob}\n" for blob in blobs).encode("ascii")
+        rows = self._git.run("cat-file", "--batch-check", data=asked).splitlines()
+        return frozenset(row.split()[0].decode("ascii") for row in rows if row.endswith(b" missing"))
 
     def close(self) -> None:
         """End the git process; the next read starts another."""
@@ -61,7 +67,7 @@ class BlobReader:
 def _answer(stream: IO[bytes], blob: str) -> bytes:
     header = stream.readline().split()
     if header[1:] == [b"missing"]:
-        raise GitFailed(
+        raise ObjectMissing(
             f"object {blob} is not in the repository: the clone is partial or damaged. "
             "Fetch what is missing (`git fetch --refetch`, or clone again) and start again"
         )

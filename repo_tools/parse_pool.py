@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple, TypeVar
 
-from repo_tools.facts import facts_row, text_row
+from repo_tools.facts import definitions_row
 from repo_tools.parse_worker import receive, send
 
 T = TypeVar("T")
@@ -42,11 +42,11 @@ class File(NamedTuple):
 
 
 Row = tuple[int, bytes]
-"""A file's number and its facts, packed."""
+"""A file's number and its definitions, packed."""
 
 
 def parsed(files: Iterable[File], *, command: Sequence[str] = WORKER, seconds: float = BATCH_SECONDS) -> Iterator[Row]:
-    """The rows of `files`, in any order. A file that takes its parser down gets the facts of a text in no language.
+    """The rows of `files`, in any order. A file that takes its parser down defines nothing.
 
     `files` is read in this thread, little by little. `command` starts a process like `repo_tools.parse_worker`, as many
     as there are cores; one that needs `seconds` for a batch is ended.
@@ -62,7 +62,7 @@ def parsed(files: Iterable[File], *, command: Sequence[str] = WORKER, seconds: f
             yield from _Pool(workers).rows(_batches(itertools.chain(first, stream)))
             return
     for file in first:
-        yield file.number, facts_row(file.language, file.data)
+        yield file.number, definitions_row(file.language, file.data)
 
 
 def _batches(files: Iterable[File]) -> Iterator[list[File]]:
@@ -142,7 +142,7 @@ class _Worker:
         self._process = self._started()
         if len(batch) > 1:  # Which file it was is not known.
             return [row for file in batch for row in self.rows([file])]
-        return [(batch[0].number, text_row(batch[0].data))]
+        return [(batch[0].number, b"")]
 
     def stop(self) -> None:
         """End the process, whatever it is at."""

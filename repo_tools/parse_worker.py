@@ -1,4 +1,4 @@
-"""A process that parses: batches of files in by standard input, rows of facts out by standard output.
+"""A process that parses: batches of files in by standard input, rows of definitions out by standard output.
 
 A parser is C code that reads what strangers wrote. It may crash or never end: that costs this process, not its parent.
 A message is a list of byte strings: their number, their sizes, then they themselves. A batch holds the name of the
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import IO
 
-from repo_tools.facts import facts_row
+from repo_tools.facts import definitions_row
 
 
 def main() -> None:
@@ -22,7 +22,7 @@ def main() -> None:
     gc.disable()
     while batch := receive(sys.stdin.buffer):
         pairs = zip(batch[::2], batch[1::2], strict=True)
-        send(sys.stdout.buffer, [facts_row(language.decode("ascii"), data) for language, data in pairs])
+        send(sys.stdout.buffer, [definitions_row(language.decode("ascii"), data) for language, data in pairs])
 
 
 def send(stream: IO[bytes], parts: Sequence[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""Which of many documents hold a word, a term or a definition: built once for a set of documents, then only read.
+"""Which of many documents hold a word or a term: built once for a set of documents, then only read.
 
 A document is what a number in the index stands for: one file's bytes read as one language. Within `Postings` a
 document goes by its place in `documents`.
@@ -14,7 +14,8 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from repo_tools.facts import unpack_words
-from repo_tools.words import terms
+from repo_tools.uncollected import uncollected
+from repo_tools.words import other_terms
 
 Buffer = bytes | memoryview
 
@@ -24,36 +25,34 @@ MOST = 1 << 14
 """Documents of one set: it bounds the memory that making it takes."""
 
 
-def build(rows: Iterable[tuple[int, bytes]]) -> dict[str, bytes]:
+@uncollected()
+def build(rows: Iterable[tuple[int, Buffer]]) -> dict[str, bytes]:
     """The sections of the postings of documents, to be kept and given to `Postings`.
 
-    `rows` are the documents' numbers and packed facts, at most `MOST`.
+    `rows` are the documents' numbers and packed words, at most `MOST`.
     """
     numbers, lengths = array("Q"), array("I")
     found: defaultdict[bytes, list[int]] = defaultdict(list)
-    defined: defaultdict[bytes, list[int]] = defaultdict(list)
     for place, (number, row) in enumerate(rows):
-        words, counts, names = unpack_words(row)
+        words, counts = unpack_words(row)
         numbers.append(number)
         lengths.append(sum(counts))
         shifted = place << _COUNT_BITS
         # The same as a loop over pairs with `found[word].append(…)`, in a third of its time.
         deque(map(list.append, map(found.__getitem__, words), [shifted | count for count in counts]), maxlen=0)
-        for name in names:
-            defined[name].append(place)
     return {
         "documents": numbers.tobytes(),
         "lengths": lengths.tobytes(),
         **_table("words", found),
-        **_table("names", defined),
     }
 
 
-def build_terms(words: Sequence[bytes]) -> dict[str, bytes]:
-    """The sections that tell which of `words` (by place) a term finds."""
+@uncollected()
+def build_terms(words: Buffer) -> dict[str, bytes]:
+    """The sections that tell which of `words` (one a line, by place) a term finds, besides the word that equals it."""
     found: defaultdict[str, list[int]] = defaultdict(list)
-    for place, word in enumerate(words):
-        for term in dict.fromkeys(terms(word.decode("utf-8", "surrogateescape"))):
+    for place, others in enumerate(other_terms(str(words, "utf-8", "surrogateescape"))):
+        for term in others:
             found[term].append(place)
     return _table("terms", {term.encode("utf-8", "surrogateescape"): places for term, places in found.items()})
 
@@ -120,34 +119,35 @@ class Postings:
 
     @functools.cached_property
     def words(self) -> Table:
-        """Word -> postings; `place_and_count` takes one apart."""
+        """Word -> postings."""
         return Table(self._section, "words")
 
     @functools.cached_property
-    def names(self) -> Table:
-        """Last name of a definition -> places of the documents that define it."""
-        return Table(self._section, "names")
-
-    @functools.cached_property
     def terms(self) -> Table:
-        """Term -> places in `words.keys`."""
+        """Term -> places in `words.keys` of the words that it finds and that do not equal it."""
         return Table(self._term_section, "terms")
 
     def with_word(self, word: bytes) -> Iterator[tuple[int, int]]:
         """Place and count of each document that has the word."""
-        return map(place_and_count, self.words[word])
+        return _places_and_counts(self.words[word])
 
     def with_term(self, term: bytes) -> Iterator[tuple[int, int]]:
         """Place and count for each word that the term finds: a place comes once for each such word in it."""
-        return map(place_and_count, itertools.chain.from_iterable(map(self.words.at, self.terms[term])))
+        others = map(self.words.at, self.terms[term])
+        return _places_and_counts(itertools.chain(self.words[term], itertools.chain.from_iterable(others)))
+
+    def words_of(self, term: bytes) -> Iterator[bytes]:
+        """The words that the term finds."""
+        itself = (term,) if len(self.words[term]) else ()
+        return itertools.chain(itself, map(self.words.key, self.terms[term]))
 
     def with_part(self, part: bytes) -> Iterator[tuple[int, int]]:
         """Place and count for each word of which `part` is a part."""
         words = self.words
         places = (place for place, word in enumerate(words.keys) if part in word)
-        return map(place_and_count, itertools.chain.from_iterable(map(words.at, places)))
+        return _places_and_counts(itertools.chain.from_iterable(map(words.at, places)))
 
 
-def place_and_count(posting: int) -> tuple[int, int]:
-    """The document's place and the count that a posting of a word holds."""
-    return posting >> _COUNT_BITS, posting & 0xFFFF
+def _places_and_counts(postings: Iterable[int]) -> Iterator[tuple[int, int]]:
+    for posting in postings:
+        yield posting >> _COUNT_BITS, posting & 0xFFFF

@@ -7,6 +7,7 @@ made again. A name is never used twice, as other processes may still have the ol
 from __future__ import annotations
 
 import contextlib
+import enum
 import re
 import sqlite3
 import threading
@@ -16,12 +17,17 @@ from pathlib import Path
 
 BUSY_SECONDS = 60.0
 """How long to wait for another process that writes: it takes parts of a second."""
+PAGE = 1 << 15
+"""Bytes of a page: sections are long, and read whole."""
+LOG = 1 << 22
+"""Bytes of the write-ahead log, about."""
 
 _NAME = re.compile(r"index-(\d+)\.sqlite")
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (version TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS documents (number INTEGER PRIMARY KEY, row BLOB NOT NULL);
-CREATE UNIQUE INDEX IF NOT EXISTS numbers ON documents (number);
+CREATE TABLE IF NOT EXISTS words (number INTEGER PRIMARY KEY, row BLOB NOT NULL);
+CREATE UNIQUE INDEX IF NOT EXISTS numbers ON words (number);
+CREATE TABLE IF NOT EXISTS definitions (number INTEGER PRIMARY KEY, row BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS sections (owner TEXT NOT NULL, name TEXT NOT NULL, data BLOB, UNIQUE (owner, name));
 """
 
@@ -29,6 +35,13 @@ _NOT_THE_FILE = tuple(
     f"SQLITE_{word}" for word in ("BUSY", "LOCKED", "FULL", "READONLY", "CANTOPEN", "PERM", "IOERR", "NOMEM", "AUTH")
 )
 """How errors begin that say nothing of what the file holds."""
+
+
+class Facts(enum.StrEnum):
+    """What is kept of a document: a table each."""
+
+    WORDS = "words"
+    DEFINITIONS = "definitions"
 
 
 class Damaged(Exception):
@@ -40,7 +53,7 @@ class IndexUnusable(Exception):
 
 
 class Store:
-    """Documents (number, row) and sections (owner, name, data). Threads may share one. All raise `Damaged`."""
+    """Rows of documents (number, row) and sections (owner, name, data). Threads may share one. All raise `Damaged`."""
 
     def __init__(self, folder: Path, version: str) -> None:
         self._folder = folder
@@ -73,27 +86,22 @@ class Store:
         self._connection.close()
 
     def numbers(self) -> set[int]:
-        """The numbers of all documents."""
+        """The numbers of all documents whose words are kept."""
         with self._speaking():
-            return {number for (number,) in self._connection.execute("SELECT number FROM documents INDEXED BY numbers")}
+            return {number for (number,) in self._connection.execute("SELECT number FROM words INDEXED BY numbers")}
 
-    def add(self, rows: Iterable[tuple[int, bytes]]) -> None:
-        """Keep documents (number and row)."""
-        sealed = ((number, _seal(str(number), row)) for number, row in rows)
+    def add(self, facts: Facts, rows: Iterable[tuple[int, bytes]]) -> None:
+        """Keep facts of documents (number and row)."""
+        sealed = ((number, _seal(f"{facts}{number}", row)) for number, row in rows)
         with self._speaking(), self._connection:
-            self._connection.executemany("INSERT OR REPLACE INTO documents VALUES (?, ?)", sealed)
+            self._connection.executemany(f"INSERT OR REPLACE INTO {facts} VALUES (?, ?)", sealed)  # noqa: S608 - a table's name
 
-    def row(self, number: int) -> bytes:
-        """The row of one document."""
+    def row(self, facts: Facts, number: int) -> memoryview | None:
+        """A document's row; None if it is not kept."""
         with self._speaking():
-            found = self._connection.execute("SELECT row FROM documents WHERE number = ?", (number,)).fetchone()
-        if found is None:
-            raise Damaged(f"document {number} is not there")
-        return bytes(_unseal(str(number), found[0]))
-
-    def rows(self, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
-        """Number and row of many documents, in order."""
-        return ((number, self.row(number)) for number in numbers)
+            query = f"SELECT row FROM {facts} WHERE number = ?"  # noqa: S608 - a table's name
+            found = self._connection.execute(query, (number,)).fetchone()
+        return None if found is None else _unseal(f"{facts}{number}", found[0])
 
     def keep_only(self, numbers: Iterable[int]) -> None:
         """Forget all documents but these, and all sections."""
@@ -101,7 +109,8 @@ class Store:
             self._connection.execute("CREATE TEMP TABLE IF NOT EXISTS kept (number INTEGER PRIMARY KEY)")
             self._connection.execute("DELETE FROM kept")
             self._connection.executemany("INSERT INTO kept VALUES (?)", ((number,) for number in numbers))
-            self._connection.execute("DELETE FROM documents WHERE number NOT IN (SELECT number FROM kept)")
+            for facts in Facts:
+                self._connection.execute(f"DELETE FROM {facts} WHERE number NOT IN (SELECT number FROM kept)")  # noqa: S608
             self._connection.execute("DELETE FROM sections")
 
     def put(self, owner: str, sections: Mapping[str, bytes]) -> None:
@@ -139,7 +148,9 @@ class Store:
             try:
                 # What is lost with the machine's power is parsed again: nothing waits for the disk.
                 connection.executescript(
-                    "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; BEGIN IMMEDIATE;" + _TABLES
+                    f"PRAGMA page_size = {PAGE}; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
+                    f"PRAGMA wal_autocheckpoint = {LOG // PAGE};"
+                    f"BEGIN IMMEDIATE; {_TABLES}"
                 )
                 self._agree(connection)
             except BaseException:

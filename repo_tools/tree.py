@@ -32,6 +32,9 @@ class Base(Protocol):
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """(path, bytes) for each of `paths`, in order and in one pass; made for whole repositories."""
 
+    def absent(self, paths: Iterable[str]) -> frozenset[str]:
+        """Those of `paths` that are named and whose bytes are not at hand, as in a partial clone."""
+
 
 def blob_id(data: bytes, *, long: bool = False) -> str:
     """The id that git gives to a file of these bytes; `long` in repositories of the SHA-256 object format."""
@@ -76,6 +79,10 @@ class Tree:
         chosen = tuple(paths)
         unchanged = self.base.read_many(path for path in chosen if path not in self.patch.files)
         return ((path, self.read(path)) if path in self.patch.files else next(unchanged) for path in chosen)
+
+    def absent(self, paths: Iterable[str]) -> frozenset[str]:
+        """Those of `paths` whose bytes are not at hand, as in a partial clone."""
+        return self.base.absent(path for path in paths if path not in self.patch.files)
 
     def mode(self, path: str) -> int:
         """The git mode of one file. Raises `KeyError` if there is none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from repo_tools.answers import Answers
 from repo_tools.languages import Unparsed, language_of
@@ -25,8 +25,12 @@ class View:
         self._files = answers.files
 
     def files(self) -> tuple[str, ...]:
-        """The paths of all regular files, sorted; neither symbolic links nor submodules."""
+        """The paths of all regular files, sorted; neither symbolic links nor submodules nor what is `absent`."""
         return self._files
+
+    def absent(self) -> frozenset[str]:
+        """Files of the tree whose contents the repository does not hold, as in a partial clone."""
+        return self._answers.absent
 
     def read(self, path: str) -> bytes:
         """The bytes of one file."""
@@ -34,7 +38,11 @@ class View:
 
     def outline(self, path: str) -> tuple[Definition, ...]:
         """What a file defines, in order; nothing if its language is unknown or it could not be parsed."""
-        return self._answers.definitions(path)
+        return self.outlines([path])[0]
+
+    def outlines(self, paths: Iterable[str]) -> list[tuple[Definition, ...]]:
+        """The `outline` of each of `paths`: together they take all cores, where some were never asked for."""
+        return self._answers.definitions(paths)
 
     def find_definition(self, name: str) -> tuple[tuple[str, Definition], ...]:
         """Path and definition of all that is called `name`: a last name, or with its owners before it.
@@ -42,11 +50,11 @@ class View:
         `filter`, `QuerySet.filter`, `Foo::bar` and `django.db.models.query.QuerySet.filter` all find theirs.
         """
         wanted = name_parts(name)
+        paths = [self._files[number] for number in self.defining(wanted[-1])]
         return tuple(
             (path, definition)
-            for number in self.defining(wanted[-1])
-            for path in (self._files[number],)
-            for definition in self.outline(path)
+            for path, outline in zip(paths, self.outlines(paths), strict=True)
+            for definition in outline
             if definition.last_name == wanted[-1] and _answers_to(path, definition, wanted)
         )
 
@@ -102,24 +110,9 @@ class View:
         """The words that `term` finds, as they are written in this tree or in another one of the index."""
         return self._answers.words_of(term)
 
-    def names(self) -> Sequence[str]:
-        """The last names of all definitions, sorted, each once."""
-        return self._answers.names()
-
     def defining(self, last_name: str) -> Sequence[int]:
         """The numbers of the files that define something of this last name, in order."""
         return self._answers.defining(last_name)
-
-    def nearest(self, key: str) -> tuple[bytes, frozenset[str]] | None:
-        """What was kept under `key` for this tree, or else for the latest other one; None if there is nothing.
-
-        With it come the paths in which the two trees differ: none if the value is this tree's own.
-        """
-        return self._answers.nearest(key)
-
-    def keep(self, key: str, value: bytes) -> None:
-        """Keep what was computed from this tree, for later runs."""
-        self._answers.keep(key, value)
 
 
 def name_parts(name: str) -> list[str]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 
 _IN_WORDS = frozenset(b"_0123456789" + bytes(range(65, 91)) + bytes(range(97, 123)) + bytes(range(128, 256)))
 _SPACED = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z\x80-\U0010ffff]+|[0-9]+")
+_PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z\x80-\U0010ffff]+|[0-9]+"
+_PARTS = re.compile(_PART)
+_PARTS_OF_LINES = re.compile(_PART + r"|\n")
 
 
 def words(data: bytes) -> Counter[bytes]:
@@ -30,3 +33,17 @@ def terms(word: str) -> tuple[str, ...]:
     whole = word.lower()
     parts = [part.lower() for part in _PARTS.findall(word)]
     return (whole,) if len(parts) < 2 else (whole, *parts)
+
+
+def other_terms(words: str) -> Iterator[Iterable[str]]:
+    """For each of many words, one a line, its `terms` besides itself, each once: all in one pass, as they are many."""
+    parts_of_lines = " ".join(_PARTS_OF_LINES.findall(words)).lower().split("\n")
+    for word, whole, line in zip(words.split("\n"), words.lower().split("\n"), parts_of_lines, strict=True):
+        parts = line.strip(" ").split(" ")
+        if len(parts) > 1:
+            found = dict.fromkeys(parts)
+            if whole != word:
+                found[whole] = None
+            yield found
+        else:
+            yield () if whole == word else (whole,)

@@ -2,8 +2,9 @@
 
 PATH is a folder of sources, a git checkout or a bare repository. Its files are copied and committed aside; then, each
 in a process of its own, the map of the repository for an issue is drawn on no index (cold), on the index that this left
-(warm) and after one file has changed. With `--aider`, the Python of an environment that has `aider-chat`, aider draws
-its map of the same files in the same run. CPU seconds are those of a process and all that it started, without imports.
+(warm) and after one file has changed; then all files are parsed, of which a map needs but the likeliest (whole). With
+`--aider`, the Python of an environment that has `aider-chat`, aider draws its map of the same files in the same run.
+CPU seconds are those of a process and all that it started, without imports.
 
 `--tiling` instead cuts every file into regions and checks that they tile it.
 """
@@ -22,7 +23,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from bot.bench import aider_map
-from bot.bench.localize import Present
 from repo_tools.checkout import open_local
 from repo_tools.errors import NotARepository
 from repo_tools.index import Index
@@ -33,7 +33,7 @@ from repo_tools.regions import regions, tokens
 from repo_tools.repo_map import repo_map
 from repo_tools.tree import Tree
 
-STEPS = ("cold", "warm", "changed")
+STEPS = ("cold", "warm", "changed", "whole")
 ISSUE = (
     "A wrong error is raised when a value is None\n\nThe parser fails for an empty value, the message is misleading."
 )
@@ -76,7 +76,7 @@ def compare(path: Path, suffixes: tuple[str, ...], aider: Path | None, times: in
         ours = [_ours(sources, Path(temporary, f"index {turn}"), changed) for turn in range(times)]
         theirs = [_theirs(aider, sources, sorted(files), changed) for _ in range(times)] if aider else []
     for name in STEPS:
-        _print(name, [turn[name] for turn in ours], [turn[name] for turn in theirs])
+        _print(name, [turn[name] for turn in ours], [turn[name] for turn in theirs if name in turn])
     print(
         f"peak memory: {max(took['memory'] for turn in ours for took in turn.values()):.0f} MB, all processes together"
     )
@@ -125,7 +125,9 @@ def step(sources: Path, index: Path, name: str) -> Took:
         if name == "changed":
             tree = tree.with_file(changed, _changed(tree.read(changed)))
         view = Index.open(index).view(tree)
-        view.defining("")  # the postings are there
+        view.lengths()  # the postings are there
+        if name == "whole":
+            view.outlines(view.files())
         indexed = _cpu()
         drawn = repo_map(view, rank(view, ISSUE), aider_map.MAP_TOKENS)
     return {
@@ -171,10 +173,9 @@ def contents(path: Path) -> Iterator[tuple[str, bytes]]:
                 yield file.relative_to(path).as_posix(), file.read_bytes()
         return
     with repository:
-        commit = Present(repository.resolve())
-        yield from commit.read_many(
-            name for name, (mode, _) in commit.entries().items() if mode in (REGULAR, EXECUTABLE)
-        )
+        commit = repository.resolve()
+        names = {name for name, (mode, _) in commit.entries().items() if mode in (REGULAR, EXECUTABLE)}
+        yield from commit.read_many(sorted(names - commit.absent(names)))
 
 
 def tile(path: Path) -> int:

@@ -12,12 +12,12 @@ import gzip
 import json
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import BadInput
-from repo_tools.checkout import Commit, Repository, open_local
+from repo_tools.checkout import Repository, open_local
 from repo_tools.index import Index
 from repo_tools.ranking import Ranking, rank
 from repo_tools.tree import Tree
@@ -50,41 +50,6 @@ class Placed:
     """Of the gold function that comes first."""
     seconds: float
     """CPU time of `rank` on a warm index."""
-
-
-@dataclass(frozen=True)
-class Present:
-    """The files of a commit whose contents are in the repository: mirrors may leave out the largest."""
-
-    commit: Commit
-    missing: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        blobs = "".join(f"{blob}\n" for _, blob in self.commit.entries().values())
-        rows = self.commit.repository.git.run("cat-file", "--batch-check", data=blobs.encode("ascii")).splitlines()
-        gone = frozenset(row.split()[0].decode("ascii") for row in rows if row.endswith(b" missing"))
-        object.__setattr__(self, "missing", gone)
-
-    @property
-    def id(self) -> str:
-        """The commit's id."""
-        return self.commit.id
-
-    def entries(self) -> Mapping[str, tuple[int, str]]:
-        """Path -> (git mode, blob id)."""
-        return {path: entry for path, entry in self.commit.entries().items() if entry[1] not in self.missing}
-
-    def read(self, path: str) -> bytes:
-        """The bytes of one file. Raises `KeyError` if there is none."""
-        return self.commit.read(path)
-
-    def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """(path, bytes) for each of `paths`."""
-        return self.commit.read_many(paths)
-
-    def submodules(self) -> Mapping[str, str]:
-        """The paths at which other repositories are mounted, with their commits."""
-        return self.commit.submodules()
 
 
 def read_cases(dataset: Path) -> list[Case]:
@@ -140,7 +105,7 @@ def views(cases: Iterable[Case], mirrors: Path, folder: Path) -> Iterator[tuple[
         index = Index.open(folder / name.replace("/", "+"))
         with _repository(mirrors, name) as repository:
             for case in its:
-                yield case, index.view(Tree(Present(repository.resolve(case.base_commit))))
+                yield case, index.view(Tree(repository.resolve(case.base_commit)))
         index.close()
 
 

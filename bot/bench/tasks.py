@@ -99,6 +99,10 @@ class FilesBase:
         """The bytes of one file. Raises `KeyError`."""
         return self.files[path]
 
+    def absent(self, paths: Iterable[str]) -> frozenset[str]:
+        """None: all files are in memory."""
+        return frozenset(paths) - self.files.keys()
+
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """(path, bytes) for each of `paths`."""
         return ((path, self.files[path]) for path in paths)

@@ -50,7 +50,7 @@ def index(
         if file:
             _show_regions(console, _regions_of(view, file, tokens))
             return
-        outlines = {name: len(view.outline(name)) for name in view.files()}
+        outlines = {name: len(one) for name, one in zip(view.files(), view.outlines(view.files()), strict=True)}
         console.print(
             f"{len(outlines):,} files, {sum(outlines.values()):,} definitions, {time.monotonic() - start:.2f} s"
         )
@@ -131,9 +131,18 @@ def _view(settings: Settings, path: Path, base: str) -> Iterator[View]:
     with open_local(path) as repository:
         store = Index.open(settings.state_dir / "index")
         try:
-            yield store.view(Tree(repository.resolve(base)))
+            view = store.view(Tree(repository.resolve(base)))
+            if view.absent():
+                _tell_absent(sorted(view.absent()))
+            yield view
         finally:
             store.close()
+
+
+def _tell_absent(paths: list[str]) -> None:
+    shown = ", ".join(paths[:5]) + (", …" if len(paths) > 5 else "")
+    text = f"{len(paths):,} files are named and not held by this clone, which is partial, and were left out: {shown}"
+    Console(stderr=True).print(Text(f"{text}\nTo have them looked at, fetch them: git fetch --refetch"), soft_wrap=True)
 
 
 def _regions_of(view: View, file: str, tokens: int) -> tuple[Region, ...]:

@@ -53,8 +53,6 @@ class Check:
     on: Tree
     reason: str
     selection: tuple[str, ...] = ()
-    watch: tuple[str, ...] = ()
-    """Files of which the report is to tell which lines ran."""
 
 
 @dataclass(frozen=True)

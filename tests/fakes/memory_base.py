@@ -30,6 +30,9 @@ class MemoryBase:
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         return ((path, self.read(path)) for path in paths)
 
+    def absent(self, paths: Iterable[str]) -> frozenset[str]:
+        return frozenset(paths) - self.files.keys()
+
     def submodules(self) -> Mapping[str, str]:
         return self.mounted
 

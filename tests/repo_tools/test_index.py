@@ -6,16 +6,18 @@ import random
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from repo_tools.errors import ObjectMissing
 from repo_tools.index import Index
 from repo_tools.patch import EXECUTABLE, SYMLINK, FileState
 from repo_tools.store import IndexUnusable
+from repo_tools.symbols import Definition
 from repo_tools.tree import Tree
 from repo_tools.view import View
 from tests.fakes.memory_base import MemoryBase, memory_tree
@@ -36,6 +38,18 @@ class Watched(MemoryBase):
         return sorted(self.__dict__.pop("asked", []))
 
 
+class Partial(MemoryBase):
+    """A base that holds no file whose name has no number in it."""
+
+    def read(self, path: str) -> bytes:
+        if self.absent([path]):
+            raise ObjectMissing(path)
+        return super().read(path)
+
+    def absent(self, paths: Iterable[str]) -> frozenset[str]:
+        return frozenset(path for path in paths if not any(map(str.isdigit, path)))
+
+
 def many(count: int, *, start: int = 0) -> dict[str, bytes]:
     return {
         f"pkg/m{n}.py": b"class C%d:\n    def get_item_%d(self):\n        return shared(%d)\n" % (n, n, n)
@@ -46,11 +60,11 @@ def many(count: int, *, start: int = 0) -> dict[str, bytes]:
 def answers(view: View) -> dict[str, object]:
     """All that a view says, in a form that can be compared."""
     words = {word for path in view.files() for word in view.read(path).decode("latin-1").split() if word.isidentifier()}
+    outlines = view.outlines(view.files())
     return {
         "files": view.files(),
-        "outlines": [view.outline(path) for path in view.files()],
-        "names": view.names(),
-        "defining": {name: view.defining(name) for name in view.names()},
+        "outlines": outlines,
+        "defining": {name: view.defining(name) for name in names(outlines) if len(name) < 8 or name.endswith("0")},
         "lengths": view.lengths(),
         "words": {word: view.with_word(word) for word in words},
         "terms": {term: view.with_term(term) for term in ("get", "item", "shared", "order")},
@@ -59,14 +73,45 @@ def answers(view: View) -> dict[str, object]:
     }
 
 
+def names(outlines: Iterable[Sequence[Definition]]) -> set[str]:
+    return {one.last_name for outline in outlines for one in outline}
+
+
 def test_a_second_run_reads_nothing(tmp_path: Path) -> None:
     base = Watched(SOURCES)
     before = answers(opened(tmp_path, Tree(base)))
     base.take_asked()
     view = opened(tmp_path, Tree(base))
-    assert [view.outline(path) for path in view.files()] == before["outlines"]
-    assert view.names() == before["names"]
+    assert view.outlines(view.files()) == before["outlines"]
     assert base.take_asked() == []
+
+
+def test_only_what_is_asked_for_is_parsed(tmp_path: Path) -> None:
+    base = Watched({**many(40), "notes.md": b"C7"})
+    view = opened(tmp_path, Tree(base))
+    base.take_asked()
+    assert [path for path, _ in view.find_definition("C7")] == ["pkg/m7.py"]
+    assert base.take_asked() == ["pkg/m7.py"]
+    assert [path for path, _ in view.find_definition("C7.get_item_7")] == ["pkg/m7.py"]
+    assert base.take_asked() == []
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_all_that_a_file_defines_is_found_by_its_last_name(tmp_path: Path, path: str) -> None:
+    view = opened(tmp_path, memory_tree(SOURCES))
+    for name in names([view.outline(path)]):
+        assert view.number(path) in view.defining(name), name
+
+
+def test_what_a_partial_clone_does_not_hold_is_left_out_and_named(tmp_path: Path) -> None:
+    base = Partial({**many(40), "big.py": b"class Big: pass\n", "large.py": b"class Large: pass\n"})
+    view = opened(tmp_path, Tree(base).with_file("large.py", b"class Large: shared = 1\n"))
+    assert view.absent() == {"big.py"}
+    assert "big.py" not in view.files()
+    assert len(view.with_word("shared")) == 41
+    assert view.find_definition("Big") == ()
+    assert [path for path, _ in view.find_definition("Large")] == ["large.py"]
+    assert len(view.search("class").lines) == 41
 
 
 def opened(folder: Path, tree: Tree) -> View:
@@ -141,7 +186,7 @@ def test_many_trees_of_one_repository_share_what_they_have_in_common(tmp_path: P
         assert len(view.with_word("shared")) == 300
         assert len(view.with_term("item")) == 300
         assert view.defining(f"C{start + 5}") == [view.number(f"pkg/m{start + 5}.py")]
-    assert len(view.names()) == 600
+    assert len(names(view.outlines(view.files()))) == 600
 
 
 def test_what_no_tree_has_any_more_is_forgotten(tmp_path: Path) -> None:
@@ -161,13 +206,13 @@ def test_several_processes_fill_one_index(tmp_path: Path) -> None:
         from pathlib import Path
         from repo_tools.index import Index
         from tests.fakes.memory_base import memory_tree
-        from tests.repo_tools.test_index import many
+        from tests.repo_tools.test_index import many, names
 
         for start in range(int(sys.argv[2]), int(sys.argv[2]) + 300, 100):
             view = Index.open(Path(sys.argv[1])).view(memory_tree(many(400, start=start)))
             assert len(view.with_word("shared")) == 400, len(view.with_word("shared"))
             assert len(view.with_term("item")) == 400
-            assert len(view.names()) == 800
+            assert len(names(view.outlines(view.files()))) == 800
         print("done")
         """)
     command = [sys.executable, "-c", program, str(tmp_path)]
@@ -179,22 +224,6 @@ def test_several_processes_fill_one_index(tmp_path: Path) -> None:
         output, errors = process.communicate(timeout=120)
         assert output == "done\n", errors
     assert len(list(tmp_path.glob("*.sqlite"))) == 1
-
-
-def test_values_are_kept_for_a_tree_and_at_hand_for_its_neighbours(tmp_path: Path) -> None:
-    tree = memory_tree(many(20))
-    view = opened(tmp_path, tree)
-    assert view.nearest("graph") is None
-    view.keep("graph", b"value")
-    assert opened(tmp_path, tree).nearest("graph") == (b"value", frozenset())
-    near = tree.with_file("pkg/m1.py", b"").with_file("new.py", b"").without_file("pkg/m2.py")
-    assert opened(tmp_path, near).nearest("graph") == (b"value", frozenset({"pkg/m1.py", "new.py", "pkg/m2.py"}))
-    assert opened(tmp_path, near).nearest("other") is None
-    for number in range(20):
-        opened(tmp_path, tree.with_file("n", b"%d" % number)).keep("graph", b"%d" % number)
-    assert opened(tmp_path, near).nearest("graph") == (b"19", frozenset({"pkg/m1.py", "new.py", "pkg/m2.py", "n"}))
-    view.keep("graph", b"again")
-    assert view.nearest("graph") == (b"again", frozenset())
 
 
 def test_a_view_goes_on_when_another_run_has_forgotten_its_files(tmp_path: Path) -> None:

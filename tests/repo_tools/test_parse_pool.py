@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from repo_tools.facts import facts_row, text_row, unpack_definitions, unpack_words
+from repo_tools.facts import definitions_row, unpack_definitions
 from repo_tools.parse_pool import HERE_FILES, File, parsed
 
 CODE = b"class A:\n    def f(self):\n        return 1\n"
@@ -28,7 +28,7 @@ FRAGILE = (
             while any(b"hang" in data for data in batch[1::2]):
                 time.sleep(1)
             pairs = zip(batch[::2], batch[1::2])
-            rows = [parse_worker.facts_row(name.decode(), data) for name, data in pairs]
+            rows = [parse_worker.definitions_row(name.decode(), data) for name, data in pairs]
             parse_worker.send(sys.stdout.buffer, rows)
         """),
 )
@@ -41,7 +41,7 @@ def files(count: int, *, special: bytes = b"", every: int = 10**9) -> list[File]
 @pytest.mark.parametrize("count", [0, 1, HERE_FILES, HERE_FILES + 1, 300])
 def test_every_file_has_its_row(count: int) -> None:
     given = files(count)
-    assert dict(parsed(given)) == {file.number: facts_row(file.language, file.data) for file in given}
+    assert dict(parsed(given)) == {file.number: definitions_row(file.language, file.data) for file in given}
 
 
 def test_large_files_and_unknown_ones_pass_through() -> None:
@@ -53,9 +53,7 @@ def test_large_files_and_unknown_ones_pass_through() -> None:
     ]
     rows = dict(parsed(given))
     assert len(unpack_definitions(rows[1])) == 200_000
-    assert unpack_words(rows[2])[0] == [b"some", b"words", b"here"]
-    assert unpack_words(rows[3])[0] == []
-    assert unpack_words(rows[4])[0] == []
+    assert [unpack_definitions(rows[number]) for number in (2, 3, 4)] == [(), (), ()]
 
 
 @pytest.mark.parametrize("special", [b"crash", b"hang"])
@@ -63,7 +61,7 @@ def test_a_file_that_takes_its_process_down_costs_only_its_own_definitions(speci
     given = files(200, special=special, every=150)
     rows = dict(parsed(given, command=FRAGILE, seconds=3))
     for file in given:
-        expected = text_row(file.data) if special in file.data else facts_row("python", file.data)
+        expected = b"" if special in file.data else definitions_row("python", file.data)
         assert rows[file.number] == expected, file.number
 
 
@@ -74,7 +72,7 @@ def test_a_process_that_is_killed_is_replaced() -> None:
     for child in set(children()) - others:
         os.kill(child, signal.SIGKILL)
     got += rows
-    assert dict(got) == {file.number: facts_row(file.language, file.data) for file in given}
+    assert dict(got) == {file.number: definitions_row(file.language, file.data) for file in given}
 
 
 def test_no_process_stays_behind() -> None:

@@ -22,7 +22,7 @@ def test_each_step_is_measured_on_the_files_of_the_languages(tmp_path: Path) -> 
     (tmp_path / "notes.md").write_text("notes")
     lines = bench(str(tmp_path), "--times", "1").splitlines()
     assert lines[0].startswith("30 files")
-    assert [line.split()[0] for line in lines[1:]] == ["cold", "warm", "changed", "peak"]
+    assert [line.split()[0] for line in lines[1:]] == ["cold", "warm", "changed", "whole", "peak"]
 
 
 def test_tiling_is_checked_on_every_file(tmp_path: Path) -> None:

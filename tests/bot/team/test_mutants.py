@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from bot.team.hunks import changed_lines
-from bot.team.mutants import mutants
+from bot.team.mutants import changed_lines, mutants
 from repo_tools.tree import Tree
 from tests.fakes.memory_base import MemoryBase
 
