@@ -96,6 +96,11 @@ def _explained(fields: list[bytes]) -> str:
     return "\n".join(texts)
 
 
+def fork_point(one: Commit, other: Commit) -> Commit:
+    """The newest commit that both have. Raises `GitFailed` if they have none in common."""
+    return one.repository.resolve(line(one.repository.git.run("merge-base", one.id, other.id)))
+
+
 def authors(base: Commit, head: Commit) -> frozenset[str]:
     """The e-mail addresses of the authors and committers of what `head` has on top of `base`.
 

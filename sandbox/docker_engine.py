@@ -39,10 +39,17 @@ class DockerSandbox:
         return self._check(environment, snapshot, command, seconds, None)[0]
 
     def test(
-        self, environment: Environment, snapshot: Snapshot, *, selection: Iterable[str] = (), seconds: float
+        self,
+        environment: Environment,
+        snapshot: Snapshot,
+        *,
+        selection: Iterable[str] = (),
+        watch: Iterable[str] = (),
+        seconds: float,
     ) -> TestReport:
         """See `Sandbox.test`. Raises `ValueError` for a selection that no test can have for a name."""
-        asked = Asked(environment.recipe, frozenset(snapshot.entries()), tuple(selection))
+        watched = {path: snapshot.read(path) for path in watch}
+        asked = Asked(environment.recipe, frozenset(snapshot.entries()), tuple(selection), watch=watched)
         command = report.reporter(environment.recipe).command(asked)
         return report.report(asked, *self._check(environment, snapshot, command, seconds, asked))
 

@@ -66,12 +66,19 @@ class LocalSandbox:
             return self._execute(environment.recipe, places, text, seconds)
 
     def test(
-        self, environment: Environment, snapshot: Snapshot, *, selection: Iterable[str] = (), seconds: float
+        self,
+        environment: Environment,
+        snapshot: Snapshot,
+        *,
+        selection: Iterable[str] = (),
+        watch: Iterable[str] = (),
+        seconds: float,
     ) -> TestReport:
         """See `Sandbox.test`. Raises `ValueError` for a selection that no test can have for a name."""
         recipe = environment.recipe
+        watched = {path: snapshot.read(path) for path in watch}
         with self._prepared(environment, snapshot) as (places, changes):
-            asked = Asked(recipe, frozenset(snapshot.entries()), tuple(selection), places.repo)
+            asked = Asked(recipe, frozenset(snapshot.entries()), tuple(selection), places.repo, watched)
             reads = report.reporter(recipe)
             text = scripts.check(recipe, places, changes.paths, reads.command(asked))
             for name, data in reads.files(asked).items():

@@ -86,6 +86,14 @@ class TestOutcome(enum.StrEnum):
 
 
 @dataclass(frozen=True)
+class Lines:
+    """Which lines of a file, counted from 1, ran under tests, and which are such that they could."""
+
+    able: frozenset[int]
+    ran: frozenset[int]
+
+
+@dataclass(frozen=True)
 class TestReport:
     """What a test run said. Made only from a run, never from anybody's opinion of one."""
 
@@ -96,6 +104,8 @@ class TestReport:
     messages: Mapping[str, str]
     """Test id -> failure text, for those that failed or had an error."""
     result: Result
+    lines: Mapping[str, Lines] | None = None
+    """Of the files that were watched, those of which the runner can tell; None if it cannot tell, or none were."""
 
     @property
     def good(self) -> bool:
@@ -125,9 +135,16 @@ class Sandbox(Protocol):
         """
 
     def test(
-        self, environment: Environment, snapshot: Snapshot, *, selection: Iterable[str] = (), seconds: float
+        self,
+        environment: Environment,
+        snapshot: Snapshot,
+        *,
+        selection: Iterable[str] = (),
+        watch: Iterable[str] = (),
+        seconds: float,
     ) -> TestReport:
         """Run the recipe's tests, or only `selection` (test ids or files, as a report or the runner names them).
 
+        The report has the lines of the files `watch` that ran. Watching may slow tests down and make some fail.
         Raises `SandboxDied`, `SandboxStopped`.
         """

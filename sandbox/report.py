@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from sandbox.output import Output
-from sandbox.port import Recipe, Result, TestOutcome, TestReport
+from sandbox.port import Lines, Recipe, Result, TestOutcome, TestReport
 from sandbox.runners.base import Asked, ExitCode, Reporter, Unreadable
 from sandbox.runners.go import Go
 from sandbox.runners.javascript import Jest, Mocha, Node, Vitest
@@ -73,7 +73,15 @@ def report(asked: Asked, result: Result, files: Mapping[str, bytes] | str) -> Te
     if problem:
         tests[asked.recipe.test_command] = TestOutcome.ERROR
         messages[asked.recipe.test_command] = problem
-    return TestReport(tests, messages, dataclasses.replace(result, output=reads.text(result, files)))
+    told = dataclasses.replace(result, output=reads.text(result, files))
+    return TestReport(tests, messages, told, _lines(reads, asked, files))
+
+
+def _lines(reads: Reporter, asked: Asked, files: Mapping[str, bytes]) -> dict[str, Lines] | None:
+    try:
+        return reads.lines(asked, files) if asked.watch else None
+    except Unreadable:
+        return None
 
 
 def _not_ended(result: Result) -> str:

@@ -35,6 +35,16 @@ class GitHubPulls:
         found = [self._value(it) for branch in self._code.branches(prefix) for it in self._open_from(branch)]
         return tuple(sorted((it for it in found if it.ours), key=lambda it: it.number))
 
+    def revise(self, number: int, body: str, *, draft: bool) -> PullRequest:
+        """See the port."""
+        with named(f"Bringing pull request {number} up to date"):
+            shown = self._session.on(Phase.PROPOSE).get_pull(number)
+            # The body says who made it a draft: it changes last, so that this can be done again after a crash.
+            self._set_draft(shown, draft=draft)
+            if (shown.body or "") != body:
+                shown.edit(body=body)
+        return self._value(shown)
+
     def propose(self, proposal: Proposal) -> PullRequest:
         """See the port."""
         there = next(iter(self._open_from(proposal.head)), None)
@@ -87,12 +97,23 @@ class GitHubPulls:
                 ) from error
             raise
 
-    @staticmethod
-    def _bring_up_to_date(shown: Shown, proposal: Proposal) -> None:
+    def _bring_up_to_date(self, shown: Shown, proposal: Proposal) -> None:
         if (shown.title, shown.body or "") != (proposal.title, proposal.body):
             shown.edit(title=proposal.title, body=proposal.body)
-        if shown.draft and not proposal.draft:
+        if not proposal.draft:
+            self._set_draft(shown, draft=False)
+
+    @staticmethod
+    def _set_draft(shown: Shown, *, draft: bool) -> None:
+        if shown.draft and not draft:
             shown.mark_ready_for_review()
+        elif draft and not shown.draft:
+            # Where there are no drafts, the text alone says that it is one.
+            try:
+                shown.convert_to_draft()
+            except GithubException as error:
+                if error.status >= 500:
+                    raise
 
     def _ask(self, shown: Shown, reviewers: Iterable[str]) -> None:
         """Ask for reviews, each by itself: GitHub refuses a whole list for one who cannot be asked."""
@@ -117,6 +138,7 @@ class GitHubPulls:
             number=it.number,
             url=it.html_url,
             title=it.title,
+            body=it.body or "",
             head=it.head.ref,
             head_commit=it.head.sha,
             base=it.base.ref,

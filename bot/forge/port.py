@@ -177,6 +177,7 @@ class PullRequest:
     number: int
     url: str
     title: str
+    body: str
     head: str
     head_commit: str
     base: str
@@ -233,6 +234,9 @@ class Pulls(Protocol):
 
     def ours(self, prefix: str) -> tuple[PullRequest, ...]:
         """The bot's open pull requests from branches whose names start with `prefix`, oldest first."""
+
+    def revise(self, number: int, body: str, *, draft: bool) -> PullRequest:
+        """Bring the body up to date, and make it a draft, or ready for review, if it is not."""
 
     def propose(self, proposal: Proposal) -> PullRequest:
         """Open the pull request, or adopt the open one from the same head and bring title and body up to date."""

@@ -6,8 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from bot.forge.port import Annotation
 from bot.llm.budget import Spent
-from bot.publish.evidence import evidence
+from bot.publish.blocks import block
+from bot.publish.evidence import evidence, summary
 from bot.publish.names import branch, pull_request_title
 from bot.publish.sanitize import clip, code, fence, fitted, sentence
 from bot.publish.template import Section, fill
@@ -18,9 +20,14 @@ BODY_CHARS = 60_000
 """Below GitHub's 65,536, so that a maintainer can still add to it."""
 PROSE_CHARS = 1_500
 ITEM_CHARS = 400
+TITLE_CHARS = 200
 TEMPLATE_CHARS = 500
 """Of the template's source, for each item that lists may have."""
 LEAST_TRANSCRIPT = 500
+SHOWN = 12
+"""Of each list, unless the body would be too long."""
+STATE, EVIDENCE = "state", "evidence"
+"""The parts of the body that are brought up to date when it is revised."""
 MINUS = "\u2212"
 
 
@@ -62,8 +69,20 @@ class Story:
     minutes: float = 0.0
     transcript: str = ""
     """Condensed, plain text."""
+    annotations: tuple[Annotation, ...] = ()
     closes: bool = True
     """Whether a closing keyword works: the pull request goes to the default branch of the issue's repository."""
+
+
+@dataclass(frozen=True)
+class CheckText:
+    """What the check run on the change's commit says."""
+
+    title: str
+    summary: str
+    text: str
+    """The condensed transcript."""
+    annotations: tuple[Annotation, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,6 +93,13 @@ class PullRequestText:
     title: str
     body: str
     draft: bool
+    state: str = ""
+    """The body's part that says why it is a draft."""
+    evidence: str = ""
+    """The body's part that says what was shown."""
+    account: str = ""
+    """What the change does, for a pull request that was there before."""
+    check: CheckText | None = None
 
 
 def propose(story: Story, *, template: str = "", taken: frozenset[str] = frozenset()) -> PullRequestText:
@@ -83,12 +109,16 @@ def propose(story: Story, *, template: str = "", taken: frozenset[str] = frozens
         title=pull_request_title(story.title, story.task),
         body=body(story, template),
         draft=_is_draft(story),
+        state=_missing(story, SHOWN),
+        evidence=_evidence(story, SHOWN),
+        account=_account(story),
+        check=_check(story),
     )
 
 
 def body(story: Story, template: str = "") -> str:
     """The body, of at most `BODY_CHARS` characters. The transcript is cut first, then lists are shortened."""
-    for shown in (12, 6, 3, 1):
+    for shown in (SHOWN, 6, 3, 1):
         text = _without_transcript(story, template, shown)
         if len(text) <= BODY_CHARS:
             break
@@ -136,11 +166,11 @@ def _without_transcript(story: Story, template: str, shown: int) -> str:
         Section("why", "What was wrong", fitted(_first_sentences(story.diagnosis), PROSE_CHARS)),
         Section("link", "", _link(story)),
         Section("what", "What changed", _changes(story, shown)),
-        Section("evidence", "Evidence", _evidence(story, shown)),
+        Section("evidence", "Evidence", block(EVIDENCE, _evidence(story, shown))),
         Section("doubts", "Not certain", _items([*story.doubts, *story.notes], shown)),
     ]
     main = fill(template, [section for section in sections if section.text], TEMPLATE_CHARS * shown)
-    parts = [_missing(story, shown), main, _footer(story), _how(story, shown)]
+    parts = [block(STATE, _missing(story, shown)), main, _footer(story), _how(story, shown)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -190,6 +220,21 @@ def _link(story: Story) -> str:
     if story.task.number is None:
         return ""
     return f"{'Closes' if story.closes else 'For'} #{story.task.number}"
+
+
+def _account(story: Story) -> str:
+    """What a revision did: its own files, and what it took."""
+    cost = f"<sub>{cost_line(story.spent, story.minutes)}.</sub>"
+    parts = [_changes(story, SHOWN), _items([*story.doubts, *story.notes], SHOWN), cost]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _check(story: Story) -> CheckText:
+    draft = _is_draft(story)
+    title = f"{'Draft' if draft else 'Ready'}: {summary(story.verdict)}"
+    parts = [_missing(story, SHOWN), _evidence(story, SHOWN), _footer(story)]
+    said = "\n\n".join(part for part in parts if part)
+    return CheckText(clip(title, TITLE_CHARS), said, _transcript(story.transcript, BODY_CHARS), story.annotations)
 
 
 def _footer(story: Story) -> str:

@@ -127,7 +127,7 @@ def new_revision(
             head=pull.head_commit,
             author=forge.author[1],
             asked=wish is not None,
-            threads=tuple(dict.fromkeys(it.thread for it in remarks if it.thread is not None)),
+            threads={it.thread: it.path or "" for it in remarks if it.thread is not None},
         ),
     )
     return Decision(start=request, seen=seen, repository=forge.repository, number=pull.number)

@@ -88,12 +88,14 @@ class RunEffects:
         self._transcript.add(CommandRun.of(command, result, agent=agent))
         return result
 
-    def test(self, agent: str, tree: Tree, selection: tuple[str, ...], reason: str) -> TestReport:
+    def test(
+        self, agent: str, tree: Tree, selection: tuple[str, ...], reason: str, watch: tuple[str, ...] = ()
+    ) -> TestReport:
         """One test run in the sandbox. Raises `TimedOut`, `SandboxDied`."""
         report = self._step(
             f"test {agent}",
             lambda: self._sandbox.test(
-                self._environment, tree, selection=selection, seconds=self._left(self._seconds.tests)
+                self._environment, tree, selection=selection, watch=watch, seconds=self._left(self._seconds.tests)
             ),
         )
         self._transcript.add(Tested.of(reason, report, selection=selection, agent=agent))

@@ -22,7 +22,7 @@ from bot.records import Delivered, RunEnded, RunStarted, StageChanged, Tested
 from bot.service.effects import RunEffects, Seconds, Steps, pausing
 from bot.service.environment import established
 from bot.service.order import Ended, Order
-from bot.service.rebasing import rebased
+from bot.service.rebasing import as_a_whole, rebased
 from bot.service.story import Published, ended, message, proposal
 from bot.task import Outcome
 from bot.team import trim
@@ -30,6 +30,7 @@ from bot.team.briefs import diff
 from bot.team.delivery import Delivery
 from bot.team.evidence import Assignment
 from bot.team.loop import perform
+from bot.team.measuring import measured
 from bot.team.scout import Scouted, scout
 from bot.team.strategies import STRATEGIES
 from bot.transcript import Transcript
@@ -79,6 +80,8 @@ class Workshop:
     base_image: str
     newest: Callable[[], Commit] | None = None
     """The branch that the pull request goes to, as it is now; None where that is not of interest."""
+    fork: Commit | None = None
+    """Of a revision: the commit that its pull request starts from."""
     policy: Policy = field(default_factory=Policy)
     cancel: threading.Event = field(default_factory=threading.Event)
 
@@ -154,6 +157,7 @@ class Job:
         base = self._baseline(proof, effects)
         self._stage(Stage.TEAM, task.strategy)
         delivery, moved = self._on_newest(self._delivery(base, effects), proof)
+        delivery = self._as_a_whole(delivery, proof)
         self._stage(Stage.VERIFIED)
         return self._finished(delivery, moved)
 
@@ -197,7 +201,7 @@ class Job:
         task = self.order.task
         seen = self.scouted
         work = Assignment(task, self.tree, base, seen.hints, seen.examples, seen.supports, self.shop.policy)
-        delivery: Delivery = perform(STRATEGIES[task.strategy](work), effects, work.known_bad)
+        delivery: Delivery = perform(measured(STRATEGIES[task.strategy])(work), effects, work.known_bad)
         return delivery
 
     def _on_newest(self, delivery: Delivery, proof: Proof) -> tuple[Delivery, str]:
@@ -211,6 +215,14 @@ class Job:
         moved = rebased(best, commit, self.order.task, self.shop.policy, lambda tree: self._effects(proof, tree))
         return replace(delivery, best=moved.attempt), moved.said
 
+    def _as_a_whole(self, delivery: Delivery, proof: Proof) -> Delivery:
+        """A revision judged together with all that its pull request had before."""
+        best, fork = delivery.best, self.shop.fork
+        if best is None or fork is None or best.verdict.level is Level.NONE:
+            return delivery
+        whole = as_a_whole(best, fork, self.order.task, self.shop.policy, lambda tree: self._effects(proof, tree))
+        return replace(delivery, best=whole)
+
     def _finished(self, delivery: Delivery, moved: str) -> Ended:
         outcome, reason = decided(delivery)
         best = delivery.best
@@ -219,7 +231,9 @@ class Job:
         self.transcript.add(Delivered(files=best.tree.patch.to_json(), diff=diff(best.tree, 200_000)))
         if not self.order.publish or not PRESENTATIONS[outcome].opens_pull_request:
             return self._ended(outcome, reason, delivery)
-        text = proposal(self.order, delivery, best, self.meter, self.transcript.path, moved=moved)
+        text = proposal(
+            self.order, delivery, best, self.meter, self.transcript.path, policy=self.shop.policy, moved=moved
+        )
         said = message(self.order, best, text)
         published = self.steps("publish", lambda: self.shop.publisher.publish(self.order, best.tree, text, said))
         self._stage(Stage.PUBLISHED, published.branch)

@@ -8,12 +8,16 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from bot.errors import Refused
 from bot.forge.port import Check, Forge, Host, Moved, NotThere, Proposal, PullRequest, Unavailable
+from bot.publish.blocks import content
 from bot.publish.comment import progress_comment
 from bot.publish.names import BRANCHES, branch
+from bot.publish.proposal import CheckText
+from bot.publish.revised import REVISIONS, Revised, revised_body, was_draft
 from bot.service.decision import Seen, issue_of, own_pull
 from bot.service.patience import fetched
 from bot.service.requests import Publication, PublishedOn, RunRequest, Told
@@ -157,11 +161,23 @@ class Publishing:
         request = it.request
         forge = self._host.forge(request.repository)
         if request.revision is not None:
-            pull = forge.pulls.read(request.revision.pull)
+            pull = self._revise(forge, it, where, request.revision.pull)
         else:
             title, body = self._mask(it.title), self._mask(it.body)
+            before = next(iter(forge.pulls.ours(where.branch)), None)
             pull = forge.pulls.propose(Proposal(where.branch, request.branch, title, body, it.draft, it.reviewers))
+            if before is not None and not before.draft and it.draft and not was_draft(before.body):
+                pull = forge.pulls.revise(pull.number, body, draft=True)
         return {"pull": pull.number, "url": pull.url}
+
+    def _revise(self, forge: Forge, it: Publication, where: PublishedOn, number: int) -> PullRequest:
+        pull = forge.pulls.read(number)
+        told = Revised(where.commit, it.request.caller, it.state, it.evidence, it.account)
+        again = where.commit[:10] in (content(pull.body, REVISIONS) or "")
+        body = pull.body if again else self._mask(revised_body(pull.body, told))
+        # As the bot left it, it is the bot's to change; what a person made of it stays.
+        own = was_draft(pull.body) is pull.draft
+        return forge.pulls.revise(number, body, draft=it.draft if own else pull.draft)
 
     def _note(self, it: Publication, done: PublishedOn) -> None:
         if not it.note:
@@ -175,7 +191,9 @@ class Publishing:
 
     def _check(self, it: Publication, done: PublishedOn) -> str | None:
         conclusion: Any = it.conclusion
-        check = Check(it.request.run, self._mask(it.title), self._mask(it.summary or it.body), conclusion=conclusion)
+        said, mask = it.check or CheckText(it.title, it.body, ""), self._mask
+        points = [replace(one, message=mask(one.message), title=mask(one.title)) for one in said.annotations]
+        check = Check(it.request.run, mask(said.title), mask(said.summary), mask(said.text), conclusion, points)
         return self._host.forge(it.request.repository).checks.show(done.commit, check)
 
     def _answer(self, it: Publication, thread: int, answer: str) -> None:

@@ -1,4 +1,4 @@
-"""A change brought to where its branch is now: rebased once and verified again, or left where it was."""
+"""A change judged from another base: on the newest commit of its branch, or together with its pull request."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bot.publish.gate import Policy
-from bot.publish.verdict import baseline, score
+from bot.publish.sanitize import clip
+from bot.publish.verdict import Verdict, baseline, score
 from bot.service.effects import RunEffects
 from bot.task import Task
 from bot.team.delivery import Attempt
 from bot.team.evidence import Assignment, prove
 from bot.team.loop import perform
-from repo_tools.changes import Conflict, rebase
+from repo_tools.changes import Conflict, patch_between, rebase
 from repo_tools.checkout import Commit
+from repo_tools.errors import NameRefused
+from repo_tools.patch import FileState
 from repo_tools.tree import Tree
 from sandbox.errors import SetupFailed
+from sandbox.port import TestReport
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,42 @@ class Rebased:
 
     attempt: Attempt
     said: str
+
+
+def as_a_whole(
+    best: Attempt, fork: Commit, task: Task, policy: Policy, effects_on: Callable[[Tree], RunEffects]
+) -> Attempt:
+    """`best`, a change to a pull request, judged as that whole pull request is: against the commit it starts from.
+
+    That it is no worse than the pull request was would not say that the pull request is good.
+    """
+    try:
+        tree = Tree(fork)
+        for path, state in _all_of(best.tree, fork).items():
+            if state is not None:
+                tree = tree.with_file(path, state.data, state.mode)
+            elif tree.exists(path):
+                tree = tree.without_file(path)
+        verdict, after = _judged(tree, task, policy, effects_on(Tree(fork)))
+    except (SetupFailed, NameRefused) as error:
+        said = f"Judged against the pull request as it was, not as a whole: {clip(str(error), 200)}"
+        return replace(best, measured=(*best.measured, said))
+    return replace(best, verdict=verdict, after=after)
+
+
+def _all_of(tree: Tree, fork: Commit) -> dict[str, FileState | None]:
+    """What a pull request changed before, and what `tree` changes on its head."""
+    head = fork.repository.resolve(tree.base.id)
+    return {**patch_between(fork, head).files, **tree.patch.files}
+
+
+def _judged(tree: Tree, task: Task, policy: Policy, effects: RunEffects) -> tuple[Verdict, TestReport]:
+    """The suite on the base of `tree`, and what that shows of `tree`."""
+    base = Tree(tree.base)
+    before = effects.test("executor", base, (), "the suite on the base")
+    work = Assignment(replace(task, base_commit=tree.base.id), base, baseline(before), policy=policy)
+    judged: tuple[Verdict, TestReport] = perform(prove(work, tree, "", {}), effects, work.known_bad)
+    return judged
 
 
 def rebased(
@@ -41,9 +81,7 @@ def rebased(
         effects = effects_on(Tree(newest))
     except SetupFailed as error:
         return Rebased(best, f"The base branch moved on to {short} meanwhile, which cannot be set up: {error}")
-    before = effects.test("executor", Tree(newest), (), "the suite on the newer base")
-    work = Assignment(replace(task, base_commit=newest.id), Tree(newest), baseline(before), policy=policy)
-    verdict, after = perform(prove(work, merged, "", {}), effects, work.known_bad)
+    verdict, after = _judged(merged, task, policy, effects)
     if score(verdict) < score(best.verdict):
         why = " ".join(verdict.reasons[:2])
         return Rebased(best, f"The base branch moved on to {short} meanwhile, where this does not hold: {why}")

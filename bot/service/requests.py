@@ -12,6 +12,7 @@ from bot.forge import events
 from bot.publish.account import Step
 from bot.publish.comment import Progress
 from bot.publish.hidden_text import Removed
+from bot.publish.proposal import CheckText
 from bot.task import Comment
 
 T = TypeVar("T", bound=BaseModel)
@@ -71,8 +72,8 @@ class Revision(Stored):
     """The e-mail address of the bot's own commits."""
     asked: bool
     """Whether somebody said so in a command: only then the bot goes on after somebody else's commits."""
-    threads: tuple[int, ...] = ()
-    """The review threads to answer."""
+    threads: dict[int, str] = {}
+    """The review threads to answer, each with the path of its file."""
 
 
 class RunRequest(Stored):
@@ -132,8 +133,11 @@ class Publication(Stored):
     sign_off: bool = False
     note: str = ""
     """The whole transcript, for the git note."""
-    summary: str = ""
-    """Of the check run."""
+    state: str = ""
+    evidence: str = ""
+    account: str = ""
+    """The parts of a body that is brought up to date, as in `bot.publish.revised`."""
+    check: CheckText | None = None
     conclusion: str = "neutral"
     answers: dict[int, str] = {}
     """Review thread -> the answer to it."""

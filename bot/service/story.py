@@ -8,11 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.llm.budget import Meter
+from bot.publish.gate import Policy, objections
+from bot.publish.pointers import pointers
 from bot.publish.proposal import Changed, PullRequestText, Story, propose
 from bot.records import CommandRun, Record, Tested
 from bot.service.order import Ended, Order
 from bot.task import Outcome
 from bot.team.delivery import Attempt, Delivery
+from bot.team.evidence import test_files
 from bot.transcript import read
 from bot.transcript_summary import condensed
 from repo_tools.tree import Base, Tree
@@ -32,16 +35,25 @@ class Published:
 
 
 def proposal(
-    order: Order, delivery: Delivery, best: Attempt, meter: Meter, transcript: Path, *, moved: str = ""
+    order: Order,
+    delivery: Delivery,
+    best: Attempt,
+    meter: Meter,
+    transcript: Path,
+    *,
+    policy: Policy,
+    moved: str = "",
 ) -> PullRequestText:
     """The pull request's text; `moved` is what is to be said of a base that moved on meanwhile."""
-    told = story(order, delivery, best, meter, transcript)
+    told = story(order, delivery, best, meter, transcript, policy)
     if moved:
         told = replace(told, notes=(*told.notes, moved), task=replace(told.task, base_commit=best.tree.base.id))
     return propose(told, template=template(best.tree.base))
 
 
-def story(order: Order, delivery: Delivery, best: Attempt, meter: Meter, transcript: Path) -> Story:
+def story(  # noqa: PLR0917 - what there is to tell of
+    order: Order, delivery: Delivery, best: Attempt, meter: Meter, transcript: Path, policy: Policy
+) -> Story:
     """Everything that a maintainer is told of a change."""
     plan, change, review = delivery.plan, best.change, best.review
     doubts = [*(plan.doubts if plan else ()), *(change.doubts if change else ())]
@@ -70,6 +82,7 @@ def story(order: Order, delivery: Delivery, best: Attempt, meter: Meter, transcr
         models=order.models,
         minutes=meter.seconds / 60,
         transcript=condensed(read(transcript), TRANSCRIPT_CHARS),
+        annotations=pointers(best.tree, best.verdict, best.after, objections(best.tree, test_files(best.tree), policy)),
         closes=order.closes,
     )
 

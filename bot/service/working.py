@@ -19,7 +19,7 @@ from bot.publish.hidden_text import told
 from bot.publish.outcomes import PRESENTATIONS
 from bot.publish.proposal import PullRequestText
 from bot.publish.reviewers import PLACES, reviewers
-from bot.publish.sanitize import fitted
+from bot.publish.sanitize import code, fitted
 from bot.service.desk import Desk
 from bot.service.effects import Paused, Steps
 from bot.service.job import Job, Publisher, Workshop
@@ -32,9 +32,8 @@ from bot.service.telling import Teller
 from bot.service.workflow import step
 from bot.task import Outcome, Task
 from bot.transcript import Transcript
-from repo_tools.changes import authors, diff_commits
+from repo_tools.changes import authors, diff_commits, fork_point
 from repo_tools.checkout import Commit, Repository
-from repo_tools.errors import CheckoutError
 from repo_tools.mirrors import Mirrors
 from repo_tools.tree import Base, Tree
 
@@ -101,7 +100,11 @@ class ToPublisher:
                 sign_off=wants_sign_off(tree.base),
                 note=self._transcript.read_text("utf-8")[:NOTE_CHARS],
                 conclusion=PRESENTATIONS[outcome].conclusion,
-                answers=answers(request, message),
+                state=text.state,
+                evidence=text.evidence,
+                account=text.account,
+                check=text.check,
+                answers=answers(request, tree, text),
             )
         )
         if done.withheld:
@@ -145,16 +148,15 @@ def _worked(request: RunRequest, means: Means, steps: Steps, teller: Teller) -> 
 
     base: str = patiently(means.patience, "check out", head)
     with fetched(means.mirrors, remote, base) as repository:
-        if request.revision is not None:
-            # The change so far is shown, so the files that it changed must be there.
-            fetched(means.mirrors, remote, repository.resolve(f"{base}^").id).close()
-        order = order_for(request, base, repository, means)
+        fork = forked_from(request, base, repository, means) if request.revision else None
+        order = order_for(request, base, fork, means, repository)
         folder = begin_or_find(means.state, order)
         publisher = ToPublisher(request, means.desk, folder.transcript)
         with means.furnish(order, folder, publisher, teller) as place, watching(request.run, means, place):
-            shop = place.shop if request.revision else replace(place.shop, newest=newest(request, means, repository))
+            look = None if fork else newest(request, means, repository)
+            shop = replace(place.shop, newest=look, fork=fork)
             job = Job(order, repository.resolve(base), shop, steps, place.transcript)
-            ended = job.carry_out(others_at_work(request, repository, order))
+            ended = job.carry_out(others_at_work(request, repository.resolve(base), fork))
             if place.shop.cancel.is_set():
                 raise Paused
         folder.keep(ended)
@@ -198,17 +200,31 @@ def newest(request: RunRequest, means: Means, repository: Repository) -> Callabl
     return look
 
 
+def forked_from(request: RunRequest, head: str, repository: Repository, means: Means) -> Commit:
+    """Where the pull request that is revised left the branch that it goes to, with all files."""
+    remote = means.host.forge(request.repository).code.remote()
+
+    def find() -> str:
+        with fetched(means.mirrors, remote, request.branch) as mirror:
+            return fork_point(mirror.resolve(head), mirror.resolve(request.branch)).id
+
+    found: str = patiently(means.patience, "fork", find)
+    fetched(means.mirrors, remote, found).close()
+    return repository.resolve(found)
+
+
 def start_of(request: RunRequest) -> str:
     """The revision that the work starts from."""
     return request.revision.head if request.revision else request.branch
 
 
-def order_for(request: RunRequest, base: str, repository: Repository, means: Means) -> Order:
+def order_for(request: RunRequest, base: str, fork: Commit | None, means: Means, repository: Repository) -> Order:
     """The run as the team's side knows it."""
     title, body, comments = request.title, request.body, request.comments
-    if request.revision is not None:
+    if fork is not None:
         title = f"Revise the change for: {title}"
-        body = f"{asked(request, repository)}\n\nThe issue that the change is for:\n\n{request.title}\n\n{body}"
+        wanted = asked(request, fork, repository.resolve(base))
+        body = f"{wanted}\n\nThe issue that the change is for:\n\n{request.title}\n\n{body}"
         comments = ()
     task = Task(request.repository, title, body, base, request.number, comments, request.strategy)
     return Order(
@@ -225,25 +241,16 @@ def order_for(request: RunRequest, base: str, repository: Repository, means: Mea
     )
 
 
-def asked(request: RunRequest, repository: Repository) -> str:
+def asked(request: RunRequest, fork: Commit, head: Commit) -> str:
     """What reviewers want, and the change that they speak of."""
     said = "\n\n".join(f"{it.author}: {it.body}" for it in request.comments)
-    head = repository.resolve(start_of(request))
-    base = repository.resolve(f"{head.id}^")
-    return f"Reviewers of the change ask:\n\n{said}\n\nThe change so far:\n\n{diff_commits(base, head)[:DIFF_CHARS]}"
+    return f"Reviewers of the change ask:\n\n{said}\n\nThe change so far:\n\n{diff_commits(fork, head)[:DIFF_CHARS]}"
 
 
-def others_at_work(request: RunRequest, repository: Repository, order: Order) -> str:
+def others_at_work(request: RunRequest, head: Commit, fork: Commit | None) -> str:
     """Why the bot keeps off a branch that somebody else has committed to; empty if it may go on."""
     revision = request.revision
-    if revision is None or revision.asked:
-        return ""
-    head = repository.resolve(order.task.base_commit)
-    try:
-        newest = authors(repository.resolve(f"{head.id}^"), head)
-    except CheckoutError:
-        return ""
-    if newest <= {revision.author}:
+    if revision is None or fork is None or revision.asked or authors(fork, head) <= {revision.author}:
         return ""
     return (
         f"Somebody else committed to `{revision.branch}`, so it is theirs now. "
@@ -267,8 +274,12 @@ def wants_sign_off(base: Base) -> bool:
     return any(word in base.read(path).decode("utf-8", "replace") for path in guides for word in SIGN_OFF)
 
 
-def answers(request: RunRequest, message: str) -> dict[int, str]:
-    """What each thread of a review is answered."""
-    if request.revision is None:
-        return {}
-    return dict.fromkeys(request.revision.threads, f"Revised:\n\n{fitted(message, ANSWER_CHARS)}")
+def answers(request: RunRequest, tree: Tree, text: PullRequestText) -> dict[int, str]:
+    """What each thread of a review is answered: whether its own file was changed, and what was done."""
+    threads = request.revision.threads if request.revision else {}
+    said = {}
+    for thread, path in threads.items():
+        here = f"{code(path)} is changed" if path in tree.patch.files else f"{code(path)} is as it was"
+        shown = "as far as it could be shown" if text.draft else "and the tests were run again"
+        said[thread] = f"Revised, {shown}; {here}.\n\n{fitted(text.account, ANSWER_CHARS, str)}"
+    return said

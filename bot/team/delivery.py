@@ -10,6 +10,7 @@ from bot.errors import AgentFixError, NoProgress, OverBudget, TimedOut
 from bot.publish.verdict import Level, Verdict, score
 from bot.team import trim
 from bot.team.board import Board
+from bot.team.examples import Ran
 from bot.team.roles import Challenge, Change, Plan, Review
 from bot.team.steps import Step
 from repo_tools.tree import Tree
@@ -58,6 +59,8 @@ class Delivery:
     """`done`, `declined` (a role decided against a change), `stuck` (nothing moved any more) or `stopped`."""
     stop: AgentFixError | None = None
     """What stopped it: money, time or progress ran out."""
+    before: tuple[Ran, ...] = ()
+    """What the issue's own code gives on the unchanged project, if it was run."""
 
 
 def keeping(

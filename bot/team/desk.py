@@ -26,8 +26,10 @@ class Effects(Protocol):
     def run(self, agent: str, tree: Tree, command: str) -> Result:
         """One shell command on a copy of `tree`."""
 
-    def test(self, agent: str, tree: Tree, selection: tuple[str, ...], reason: str) -> TestReport:
-        """One test run on a copy of `tree`."""
+    def test(
+        self, agent: str, tree: Tree, selection: tuple[str, ...], reason: str, watch: tuple[str, ...] = ()
+    ) -> TestReport:
+        """One test run on a copy of `tree`; the report tells which lines of the files `watch` ran."""
 
     def called(self, agent: str, call: ToolCall, result: str, ok: bool) -> None:
         """A tool call was answered; for the record."""

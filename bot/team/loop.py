@@ -51,7 +51,7 @@ def carry_out(step: Step, stage: Stage, known_bad: frozenset[str]) -> Any:
             stage.asked(step)
             return converse(step, stage, known_bad)
         case Check():
-            return stage.test("executor", step.on, step.selection, step.reason)
+            return stage.test("executor", step.on, step.selection, step.reason, step.watch)
         case Execute():
             return stage.run("executor", step.on, step.command)
         case Note():

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import copy
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from repo_tools.test_files import is_test
+from bot.team.hunks import changed_lines, code_files
 from repo_tools.tree import Tree
 
 MOST = 6
@@ -45,25 +44,9 @@ class Mutant:
     tree: Tree
 
 
-def changed_lines(tree: Tree, path: str) -> frozenset[int]:
-    """The lines of a file, counted from 1 as it is now, that are new or changed."""
-    old = tree.base.read(path) if path in tree.base.entries() else b""
-    matcher = difflib.SequenceMatcher(None, old.splitlines(), tree.read(path).splitlines(), autojunk=False)
-    return frozenset(
-        line + 1 for kind, _, _, first, end in matcher.get_opcodes() if kind != "equal" for line in range(first, end)
-    )
-
-
-def code_files(tree: Tree) -> tuple[str, ...]:
-    """The changed Python files that are no tests."""
-    return tuple(
-        path for path in sorted(tree.patch.files) if path.endswith(".py") and tree.exists(path) and not is_test(path)
-    )
-
-
 def mutants(tree: Tree, most: int = MOST) -> tuple[Mutant, ...]:
     """Up to `most` mutants, spread over the changed lines; the same ones each time."""
-    found = [one for path in code_files(tree) for one in _of_file(tree, path)]
+    found = [one for path in code_files(tree) if path.endswith(".py") for one in _of_file(tree, path)]
     if len(found) <= most:
         return tuple(found)
     return tuple(found[position * len(found) // most] for position in range(most))

@@ -84,7 +84,9 @@ class Challenge(Submission):
         default="", description="if refuted: input, expected result and where the issue says so, result as executed"
     )
     unneeded: list[str] = Field(
-        default=[], max_length=6, description="parts of the change that the issue does not need"
+        default=[],
+        max_length=6,
+        description="parts of the change that the issue does not need, each as path:first-last and why",
     )
     doubts: list[str] = Field(default=[], max_length=5)
 

@@ -53,6 +53,8 @@ class Check:
     on: Tree
     reason: str
     selection: tuple[str, ...] = ()
+    watch: tuple[str, ...] = ()
+    """Files of which the report is to tell which lines ran."""
 
 
 @dataclass(frozen=True)

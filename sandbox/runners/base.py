@@ -7,11 +7,11 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
-from sandbox.port import Recipe, Result, TestOutcome
+from sandbox.port import Lines, Recipe, Result, TestOutcome
 
 Findings = list[tuple[str, TestOutcome, str]]
 """Test id, outcome, message; a test may come several times."""
@@ -31,6 +31,8 @@ class Asked:
     selection: tuple[str, ...] = ()
     root: str = "/repo"
     """Where the repository is for the runner."""
+    watch: Mapping[str, bytes] = field(default_factory=dict)
+    """Path -> contents of the files whose lines are to be told."""
 
     @property
     def chosen(self) -> list[str]:
@@ -77,6 +79,10 @@ class Reporter:
     def read(self, asked: Asked, result: Result, files: Mapping[str, bytes]) -> Findings:
         """What the report files say. Raises `Unreadable`."""
         raise NotImplementedError
+
+    def lines(self, asked: Asked, files: Mapping[str, bytes]) -> dict[str, Lines] | None:
+        """What is known of the watched files; None if the runner cannot tell. Raises `Unreadable`."""
+        return None
 
     def text(self, result: Result, files: Mapping[str, bytes]) -> str:
         """What the runner told people, where its standard output is for machines."""

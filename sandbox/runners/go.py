@@ -8,7 +8,8 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sandbox.port import Result, TestOutcome
+from sandbox.port import Lines, Result, TestOutcome
+from sandbox.runners import coverage
 from sandbox.runners.base import Asked, Findings, Reporter, Unreadable, any_of, parsed, text_at, the
 
 _ENDS = {"pass": TestOutcome.PASSED, "fail": TestOutcome.FAILED, "skip": TestOutcome.SKIPPED}
@@ -22,12 +23,15 @@ class Go(Reporter):
 
     def command(self, asked: Asked) -> str:
         test = f"{asked.recipe.test_command} -json -count=1"
+        watching = ' -coverpkg=./... -coverprofile="$AGENT_FIX_OUT/cover-{}.out"' if asked.watch else ""
         if not asked.chosen:
-            return f'{test} {shlex.join(asked.recipe.tests)} > "$AGENT_FIX_OUT/go.jsonl"'
+            return f'{test}{watching.format(0)} {shlex.join(asked.recipe.tests)} > "$AGENT_FIX_OUT/go.jsonl"'
         lines = ["code=0"]
-        for package, names in _wanted(asked.chosen).items():
+        for number, (package, names) in enumerate(_wanted(asked.chosen).items()):
             run = f" -run {shlex.quote(any_of(names))}" if all(names) else ""
-            lines.append(f'{test}{run} {shlex.quote(package)} >> "$AGENT_FIX_OUT/go.jsonl" || code=$?')
+            lines.append(
+                f'{test}{watching.format(number)}{run} {shlex.quote(package)} >> "$AGENT_FIX_OUT/go.jsonl" || code=$?'
+            )
         return "\n".join([*lines, 'exit "$code"'])
 
     def read(self, asked: Asked, result: Result, files: Mapping[str, bytes]) -> Findings:
@@ -47,6 +51,9 @@ class Go(Reporter):
             elif end is TestOutcome.FAILED and package not in failed:  # it could not be built, or crashed
                 findings.append((package, TestOutcome.ERROR, result.output + outputs.get((package, ""), "")))
         return findings
+
+    def lines(self, asked: Asked, files: Mapping[str, bytes]) -> dict[str, Lines]:
+        return coverage.go(asked, files)
 
     def text(self, result: Result, files: Mapping[str, bytes]) -> str:
         return result.output + "".join(text_at(event, "Output") for event in _events(files.get("go.jsonl", b"")))

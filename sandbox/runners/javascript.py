@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
-from sandbox.port import Result, TestOutcome
+from sandbox.port import Lines, Result, TestOutcome
+from sandbox.runners import coverage
 from sandbox.runners.base import Asked, Findings, Reporter, any_of, objects, parsed, split, text_at, the
 
 _OUTCOMES = {
@@ -29,7 +30,17 @@ class Jest(Reporter):
         words = [self.by_path, *files] if files and self.by_path else files or list(asked.recipe.tests)
         # Vitest matches its pattern against a name that begins with a space.
         named = f" -t {shlex.quote(any_of(names).replace('^', '^ ?', 1))}" if names else ""
-        return f"{asked.recipe.test_command} {self.options}{named} {shlex.join(words)}"
+        watching = self.watching(asked) if asked.watch else ""
+        return f"{asked.recipe.test_command} {self.options}{watching}{named} {shlex.join(words)}"
+
+    def watching(self, asked: Asked) -> str:
+        """Options for the lines that ran."""
+        files = [f"--collectCoverageFrom={asked.local(f'{asked.root}/{path}')}" for path in asked.watch]
+        kept = ' --coverage --coverageReporters=json --coverageDirectory="$AGENT_FIX_OUT" --coverageThreshold="{}"'
+        return f"{kept} {shlex.join(files)}"
+
+    def lines(self, asked: Asked, files: Mapping[str, bytes]) -> dict[str, Lines] | None:
+        return coverage.istanbul(asked, files)
 
     def read(self, asked: Asked, result: Result, files: Mapping[str, bytes]) -> Findings:
         findings: Findings = []
@@ -56,6 +67,13 @@ class Vitest(Jest):
     options = '--reporter=default --reporter=json --outputFile.json="$AGENT_FIX_OUT/report.json"'
     by_path = ""
 
+    def watching(self, asked: Asked) -> str:
+        """Nothing: it would need a package that few projects have."""
+        return ""
+
+    def lines(self, asked: Asked, files: Mapping[str, bytes]) -> None:
+        return None
+
 
 class Mocha(Reporter):
     """Mocha's JSON. Ids are `file::full title`; a hook that fails is an error under its own title."""
@@ -64,7 +82,8 @@ class Mocha(Reporter):
         files, names = split(asked.chosen)
         named = f" --grep {shlex.quote(any_of(names))}" if names else ""
         return (
-            f'{asked.recipe.test_command} --reporter json --reporter-option output="$AGENT_FIX_OUT/report.json"'
+            f"{coverage.v8_setting(asked)}{asked.recipe.test_command}"
+            f' --reporter json --reporter-option output="$AGENT_FIX_OUT/report.json"'
             f"{named} {shlex.join(files or asked.recipe.tests)}"
         )
 
@@ -79,6 +98,9 @@ class Mocha(Reporter):
             message = text_at(test, "err", "stack") or text_at(test, "err", "message")
             findings.append((name, TestOutcome.FAILED if name in tests else TestOutcome.ERROR, message))
         return findings
+
+    def lines(self, asked: Asked, files: Mapping[str, bytes]) -> dict[str, Lines]:
+        return coverage.v8(asked, files)
 
 
 def _mocha_id(asked: Asked, test: Mapping[str, object]) -> str:
@@ -97,7 +119,11 @@ class Node(Reporter):
             ' --test-reporter-destination="$AGENT_FIX_OUT/node.jsonl"'
             " --test-reporter=spec --test-reporter-destination=stdout"
         )
-        return f"{asked.recipe.test_command} {options} {shlex.join(files or asked.recipe.tests)}"
+        tests = shlex.join(files or asked.recipe.tests)
+        return f"{coverage.v8_setting(asked)}{asked.recipe.test_command} {options} {tests}"
+
+    def lines(self, asked: Asked, files: Mapping[str, bytes]) -> dict[str, Lines]:
+        return coverage.v8(asked, files)
 
     def read(self, asked: Asked, result: Result, files: Mapping[str, bytes]) -> Findings:
         findings: Findings = []

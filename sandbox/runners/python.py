@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.port import Result, TestOutcome
-from sandbox.runners import junit
+from sandbox.port import Lines, Result, TestOutcome
+from sandbox.runners import coverage, junit
 from sandbox.runners.base import Asked, Findings, Reporter, Unreadable, parsed, tests_of, text_at, the
 
 _LIBRARY = 'export PYTHONPATH="$AGENT_FIX_LIB${PYTHONPATH:+:$PYTHONPATH}"\n'
@@ -20,9 +20,13 @@ class Pytest(Reporter):
 
     inside = ("agent_fix_pytest.py",)
 
+    def files(self, asked: Asked) -> dict[str, bytes]:
+        return super().files(asked) | coverage.python_files(asked)
+
     def command(self, asked: Asked) -> str:
+        watching = " -p agent_fix_lines" if asked.watch else ""
         return (
-            f"{_LIBRARY}{asked.recipe.test_command} -p agent_fix_pytest -o junit_family=xunit1"
+            f"{_LIBRARY}{asked.recipe.test_command} -p agent_fix_pytest{watching} -o junit_family=xunit1"
             f' --junitxml="$AGENT_FIX_OUT/junit.xml" --maxfail=0 -- {tests_of(asked)}'
         )
 
@@ -38,6 +42,9 @@ class Pytest(Reporter):
             )
             for case in junit.cases(the(files, "junit.xml"))
         ]
+
+    def lines(self, asked: Asked, files: Mapping[str, bytes]) -> dict[str, Lines]:
+        return coverage.python(asked, files)
 
 
 def _uncollected(case: junit.Case, asked: Asked, modules: Mapping[str, str]) -> str:
@@ -81,7 +88,8 @@ class Unittest(Reporter):
     inside = ("agent_fix_unittest.py",)
 
     def files(self, asked: Asked) -> dict[str, bytes]:
-        return {**super().files(asked), "selection.json": json.dumps(asked.chosen).encode()}
+        selection = {"selection.json": json.dumps(asked.chosen).encode()}
+        return super().files(asked) | selection | coverage.python_files(asked)
 
     def command(self, asked: Asked) -> str:
         if "-m unittest" not in asked.recipe.test_command:
@@ -91,6 +99,9 @@ class Unittest(Reporter):
 
     def read(self, asked: Asked, result: Result, files: Mapping[str, bytes]) -> Findings:
         return [_finding(parsed(line)) for line in the(files, "unittest.jsonl").splitlines()]
+
+    def lines(self, asked: Asked, files: Mapping[str, bytes]) -> dict[str, Lines]:
+        return coverage.python(asked, files)
 
 
 def _finding(value: Mapping[str, Any]) -> tuple[str, TestOutcome, str]:

@@ -148,3 +148,17 @@ def test_a_merged_one_and_a_missing_one(here: Place) -> None:
         here.forge().pulls.read(99)
     with pytest.raises(NotThere):
         here.forge().pulls.read(here.issue().number)
+
+
+def test_a_revision_changes_the_body_alone_and_makes_it_a_draft_or_ready(here: Place) -> None:
+    issue = here.pull(HEAD)
+    assert issue.pull is not None
+    pulls = here.forge().pulls
+    assert pulls.read(issue.number).body == "So:"
+    shown = pulls.revise(issue.number, "So, revised:", draft=True)
+    assert (shown.body, shown.draft, shown.title) == ("So, revised:", True, "Mend")
+    assert (issue.body, issue.pull.draft) == ("So, revised:", True)
+    writes = len(here.scene.github.requests("PATCH", ".*/pulls/.*"))
+    assert not here.forge().pulls.revise(issue.number, "So, revised:", draft=False).draft
+    assert not issue.pull.draft
+    assert len(here.scene.github.requests("PATCH", ".*/pulls/.*")) == writes

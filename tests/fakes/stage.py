@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from bot.team.steps import Ask, Note, Strategy
 from repo_tools.index import Index
 from repo_tools.tree import Tree
 from repo_tools.view import View
-from sandbox.port import Result, TestOutcome, TestReport
+from sandbox.port import Lines, Result, TestOutcome, TestReport
 
 
 def call(name: str, **arguments: Any) -> ToolCall:
@@ -43,11 +44,13 @@ class Stage:
         scripts: Mapping[str, Iterable[Completion]],
         tests: Callable[[Tree, tuple[str, ...]], TestReport],
         commands: Callable[[Tree, str], Result] = lambda tree, command: Result(0, f"ran {command}", 0.1),
+        lines: Callable[[Tree, tuple[str, ...]], Mapping[str, Lines] | None] = lambda tree, selection: None,
     ) -> None:
         self._index = Index.open(folder)
         self._scripts = {agent: iter(script) for agent, script in scripts.items()}
         self._tests = tests
         self._commands = commands
+        self._lines = lines
         self.requests: list[Request] = []
         self.asks: list[Ask] = []
         self.notes: list[Note] = []
@@ -61,9 +64,12 @@ class Stage:
     def run(self, agent: str, tree: Tree, command: str) -> Result:
         return self._commands(tree, command)
 
-    def test(self, agent: str, tree: Tree, selection: tuple[str, ...], reason: str) -> TestReport:
+    def test(
+        self, agent: str, tree: Tree, selection: tuple[str, ...], reason: str, watch: tuple[str, ...] = ()
+    ) -> TestReport:
         self.checked.append((tree, selection, reason))
-        return self._tests(tree, selection)
+        found = self._tests(tree, selection)
+        return replace(found, lines=self._lines(tree, selection)) if watch else found
 
     def called(self, agent: str, call: ToolCall, result: str, ok: bool) -> None:
         self.answers.append((agent, call.name, result, ok))

@@ -2,7 +2,7 @@
 
 A reproducer writes tests from the issue alone, on the unchanged project: that it cannot see the change is a fact about
 its tree. One coder makes them pass. Planning comes only after a first failure. What is proved is then challenged by a
-fresh reader, and small faults are put into it to see whether the tests notice.
+fresh reader.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from bot.team.board import Board
 from bot.team.briefs import brief, diff
 from bot.team.delivery import Attempt, Delivery, best_of, keeping, told
 from bot.team.evidence import Assignment, for_a_person, prove, test_files
-from bot.team.mutants import mutants
 from bot.team.roles import ANALYST, CHALLENGER, FIXER, REPRODUCER, Challenge, Change, Plan, Reproduction, Role
-from bot.team.steps import Answer, Ask, Check, Execute, Note, Step
+from bot.team.steps import Answer, Ask, Execute, Note, Step
 from repo_tools.tree import Tree
-from sandbox.port import Result, TestOutcome, TestReport
+from sandbox.port import Result, TestReport
 
 ROUNDS = 3
 
@@ -77,9 +76,9 @@ def _solve(session: Session) -> Generator[Step, Any, Delivery]:
             ended = "stuck"
             break
     best = best_of(session.attempts)
-    if best is not None and best.sound:
-        best = replace(best, measured=(yield from _measured(session, best)))
-    return Delivery(best, _diagnosis(session, best), session.board, tuple(session.attempts), ended)
+    return Delivery(
+        best, _diagnosis(session, best), session.board, tuple(session.attempts), ended, before=session.before
+    )
 
 
 def _run_examples(session: Session) -> Generator[Step, Any, None]:
@@ -142,27 +141,6 @@ def _more_tests(session: Session, tree: Tree, number: int) -> Generator[Step, An
         elif merged.exists(path):
             merged = merged.without_file(path)
     return merged
-
-
-def _measured(session: Session, best: Attempt) -> Generator[Step, Any, tuple[str, ...]]:
-    """What the change does to the issue's own code, and whether the new tests notice small faults put into it."""
-    said = []
-    if session.before:
-        result: Result = yield Execute(best.tree, examples.command(examples.blocks(session.work.task.body)))
-        said.append(examples.compared(session.before, examples.outcomes(result)))
-    files = tuple(sorted(path for path in test_files(best.tree) if best.tree.exists(path)))
-    survived, killed = [], 0
-    for mutant in mutants(best.tree) if files else ():
-        report: TestReport = yield Check(mutant.tree, f"a fault put into line {mutant.line}", files)
-        if report.having(TestOutcome.FAILED, TestOutcome.ERROR) - session.work.known_bad or not report.tests:
-            killed += 1
-        else:
-            survived.append(f"`{mutant.before[:60]}` as `{mutant.after[:60]}` in {mutant.path}:{mutant.line}")
-    if killed or survived:
-        made = killed + len(survived)
-        text = f"Of {made} small faults put into the changed lines, the tests in the changed files notice {killed}"
-        said.append(text + (f"; not: {survived[0]}." if survived else "."))
-    return tuple(sentence for sentence in said if sentence)
 
 
 def _declined(found: Reproduction) -> Plan:

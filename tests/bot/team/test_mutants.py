@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from bot.team.mutants import changed_lines, mutants
+from bot.team.hunks import changed_lines
+from bot.team.mutants import mutants
 from repo_tools.tree import Tree
 from tests.fakes.memory_base import MemoryBase
 

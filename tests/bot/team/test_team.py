@@ -12,6 +12,7 @@ from bot.task import Task
 from bot.team.delivery import Delivery
 from bot.team.evidence import Assignment
 from bot.team.loop import perform
+from bot.team.measuring import measured
 from bot.team.strategies.team import team
 from repo_tools.patch import FileState
 from repo_tools.tree import Tree
@@ -44,7 +45,7 @@ def work() -> Assignment:
 
 
 def played(stage: Stage, work: Assignment) -> Delivery:
-    delivery: Delivery = perform(team(work), stage)
+    delivery: Delivery = perform(measured(team)(work), stage)
     return delivery
 
 
@@ -137,8 +138,7 @@ def test_faults_put_into_the_change_show_what_the_tests_are_worth(tmp_path: Path
     stage = Stage(tmp_path, GOOD, really)
     delivery = played(stage, work)
     assert delivery.best is not None
-    assert len(delivery.best.measured) == 1
-    assert delivery.best.measured[0].startswith("Of 3 small faults put into the changed lines")
+    assert delivery.best.measured[-1].startswith("Of 3 small faults put into the changed lines")
     assert any("a fault put into line 2" in reason for _, _, reason in stage.checked)
 
 

@@ -16,6 +16,8 @@ class Project:
     recipe: Recipe
     selections: tuple[tuple[str, ...], ...] = field(default=())
     """What else to run: each as a run of its own."""
+    watch: tuple[str, ...] = ()
+    """The files whose lines are to be told."""
 
 
 def _recipe(**values: object) -> Recipe:
@@ -186,3 +188,52 @@ PROJECTS = {
         )
     },
 }
+
+_HALF = (
+    "/* \u00e9\U0001f600 a comment */\n"
+    "function half(number) {\n"
+    "  if (number > 10) {\n"
+    "    return number / 2;\n"
+    "  }\n"
+    "  const never = () => {\n"
+    "    return 0;\n"
+    "  };\n"
+    "  return number;\n"
+    "}\n"
+    "module.exports = { half };\n"
+)
+_NODE_TEST = "const { half } = require('../lib/half.js');\nrequire('node:test')('small', () => { half(4); });\n"
+_JEST_TEST = "const { half } = require('../lib/half.js');\ntest('small', () => { half(4); });\n"
+
+WATCHED = {
+    "lines-node": Project(
+        {"package.json": '{"name": "x"}', "lib/half.js": _HALF, "test/half.test.js": _NODE_TEST},
+        _recipe(packages=("nodejs",), test_command="node --test", reporter="node", tests=("test/",)),
+        watch=("lib/half.js",),
+    ),
+    "lines-jest": Project(
+        {"package.json": '{"name": "x"}', "lib/half.js": _HALF, "test/half.test.js": _JEST_TEST},
+        _recipe(
+            packages=("nodejs", "npm"),
+            setup=("npm install --no-save --no-audit --no-fund jest@29",),
+            test_command="npx jest",
+            reporter="jest",
+            tests=("test",),
+        ),
+        watch=("lib/half.js",),
+    ),
+    "lines-go": Project(
+        {
+            "go.mod": "module example.org/sums\n\ngo 1.19\n",
+            "half/half.go": (
+                "package half\n\n// Half is a comment.\nfunc Half(number int) int {\n\tif number > 10 {\n"
+                "\t\treturn number / 2\n\t}\n\treturn number\n}\n\nfunc Never() int {\n\treturn 0\n}\n"
+            ),
+            "half/half_test.go": 'package half\n\nimport "testing"\n\nfunc TestHalf(t *testing.T) { Half(4) }\n',
+        },
+        _recipe(packages=("golang-go",), test_command="go test", reporter="go", tests=("./...",)),
+        (("example.org/sums/half::TestHalf",),),
+        watch=("half/half.go",),
+    ),
+}
+"""The same, for the lines that ran."""

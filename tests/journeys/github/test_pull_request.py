@@ -48,6 +48,13 @@ def test_a_labelled_issue_becomes_a_pull_request(tmp_path: Path) -> None:
         assert json.loads(note.splitlines()[0])["kind"] == "run"
         (check,) = here.repository.checks
         assert (check.head_sha, check.conclusion, check.status) == (commit, "success", "completed")
+        assert check.output["title"].startswith("Ready: ")
+        assert "| suite | before | with the change |" in check.output["summary"]
+        assert "Transcript, condensed" in check.output["text"]
+        new = [one for one in check.annotations if one["title"] == "Fails without the change"]
+        source = bare.git(path, "show", f"{commit}:tests/test_writing.py").splitlines()
+        assert new
+        assert all(source[one["start_line"] - 1].lstrip().startswith("def test_") for one in new)
         here.until(lambda: {label.name for label in issue.labels} == {LABEL, "agent-fix:fixed"}, 5)
         assert here.asked() == here.model.project.whole
         assert [(one.content, one.user.login) for one in issue.reactions] == [("eyes", "agent-fix[bot]")]
