@@ -15,7 +15,7 @@ from bot.errors import BadInput
 from sandbox.errors import BadRecipeFile
 from sandbox.recipe_file import PATH, Line, RecipeFile, explained, load
 
-Strategy = Literal["team", "self-collaboration", "agentcoder", "agentcoder-sampling", "single"]
+Strategy = Literal["team", "self-collaboration", "self-organized", "agentcoder", "agentcoder-sampling", "single"]
 Needs = Literal["triage", "write", "maintain", "admin"]
 
 
