@@ -19,6 +19,7 @@ from bot.publish.verdict import score
 from bot.team import trim
 from bot.team.board import Board
 from bot.team.briefs import brief, diff, issue
+from bot.team.briefs import plan as plan_text
 from bot.team.delivery import Attempt, Delivery, best_of, keeping, told
 from bot.team.designs import code_of, merged
 from bot.team.evidence import Assignment, for_a_person, prove, test_files
@@ -42,12 +43,25 @@ ROUNDS = 4
 Work = Generator[Step, Any, Delivery]
 
 
+@dataclass(frozen=True)
+class Begun:
+    """What another strategy had done of the work before it was handed on."""
+
+    board: Board
+    """With the reproduction and the plan, if there are any."""
+    tests: Tree
+    """The base with the new tests."""
+    asked: int
+    """How often whoever writes tests was asked."""
+
+
 @dataclass
 class Session:
     """The state of one run."""
 
     work: Assignment
     bounds: Bounds
+    begun: Begun | None = None
     board: Board = field(default_factory=Board)
     attempts: list[Attempt] = field(default_factory=list)
     without: dict[str, TestReport] = field(default_factory=dict)
@@ -56,6 +70,8 @@ class Session:
     noted: dict[str, int] = field(default_factory=dict)
     """Agent -> how much of its memory is on the board."""
     best: tuple[Attempt, Agent] | None = None
+    asked: int = 0
+    """How often whoever writes tests was asked."""
 
     def __post_init__(self) -> None:
         self.tests = self.work.tree
@@ -86,15 +102,18 @@ class Session:
         places = common | {"bounds": briefs.bounds(self.bounds, site.room), "observation": observation}
         return Ask(MOTHER, self.work.tree, places, agent, frame.skeleton)
 
-    def tests_ask(self, number: int) -> Ask:
+    def tests_ask(self) -> Ask:
         """The tests by which all is measured, from the issue alone."""
+        self.asked += 1
         places = brief(TESTS, self.work, self.board, self.tests)
-        return Ask(TESTS, self.tests, places, f"reproducer-{number}")
+        return Ask(TESTS, self.tests, places, f"reproducer-{self.asked}")
 
 
-def self_organized(work: Assignment, bounds: Bounds | None = None, rounds: int = ROUNDS) -> Work:
-    """The organization's work on one issue."""
-    session = Session(work, bounds or Bounds())
+def self_organized(
+    work: Assignment, bounds: Bounds | None = None, rounds: int = ROUNDS, begun: Begun | None = None
+) -> Work:
+    """The organization's work on one issue; `begun` if it was handed on by another strategy."""
+    session = Session(work, bounds or Bounds(), begun)
     return (yield from keeping(_solve(session, rounds), session.attempts, lambda: session.board))
 
 
@@ -108,11 +127,7 @@ def one(ask: Ask) -> Strategy[Answer]:
 
 
 def _solve(session: Session, rounds: int) -> Work:
-    parts = {"mother": partial(one, session.root_ask("mother-0")), "tests": partial(one, session.tests_ask(1))}
-    answer, designed = yield Together(parts)
-    found = designed.submitted if isinstance(designed.submitted, Reproduction) else None
-    yield from session.put("reproduction", found, 1)
-    session.tests = designed.tree.only(test_files(designed.tree))
+    answer, found = yield from _opened(session)
     skeleton = answer.submitted if isinstance(answer.submitted, Skeleton) else None
     if skeleton is not None and skeleton.decision == "change" and (found is None or found.decision == "reproduced"):
         skeleton = yield from _imported(session, skeleton)
@@ -130,6 +145,21 @@ def _solve(session: Session, rounds: int) -> Work:
     ended = yield from _rounds(session, skeleton, root, rounds)
     best = best_of(session.attempts)
     return Delivery(best, skeleton.plan, session.board, tuple(session.attempts), ended)
+
+
+def _opened(session: Session) -> Generator[Step, Any, tuple[Answer, Reproduction | None]]:
+    """The root's decision, and the tests: made beside each other, or taken over."""
+    if session.begun is not None:
+        session.board, session.tests = session.begun.board, session.begun.tests
+        session.asked = session.begun.asked
+        answer = yield from one(session.root_ask("mother-0", plan_text(session.board.last("plan"))))
+        return answer, session.board.last("reproduction")
+    parts = {"mother": partial(one, session.root_ask("mother-0")), "tests": partial(one, session.tests_ask())}
+    answer, designed = yield Together(parts)
+    found = designed.submitted if isinstance(designed.submitted, Reproduction) else None
+    yield from session.put("reproduction", found, 1)
+    session.tests = designed.tree.only(test_files(designed.tree))
+    return answer, found
 
 
 def _imported(session: Session, skeleton: Skeleton) -> Generator[Step, Any, Skeleton | None]:
@@ -233,8 +263,7 @@ def _corrected(
         root = yield from _alone(session, root, findings, number + 1)
     if root.disputed:
         yield from session.put("dispute", root.disputed, number)
-        again = len(session.board.all("dispute")) + 1
-        answer: Answer = yield from one(session.tests_ask(again))
+        answer: Answer = yield from one(session.tests_ask())
         if isinstance(answer.submitted, Reproduction):
             yield from session.put("reproduction", answer.submitted, number)
             session.tests = answer.tree.only(test_files(answer.tree))

@@ -1,8 +1,8 @@
 """The default: what is needed by the evidence, and no ritual.
 
 A reproducer writes tests from the issue alone, on the unchanged project: that it cannot see the change is a fact about
-its tree. One coder makes them pass. Planning comes only after a first failure. What is proved is then challenged by a
-fresh reader.
+its tree. One coder makes them pass. Planning comes only after a first failure; if the plan shows more than one agent
+can hold, an organization of agents goes on. What is proved is then challenged by a fresh reader.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from bot.team.board import Board
 from bot.team.briefs import brief, diff
 from bot.team.delivery import Attempt, Delivery, best_of, keeping, told
 from bot.team.evidence import Assignment, for_a_person, prove, test_files
+from bot.team.organization.agents import too_large_for_one
 from bot.team.roles import ANALYST, CHALLENGER, FIXER, REPRODUCER, Challenge, Change, Plan, Reproduction, Role
 from bot.team.steps import Answer, Ask, Execute, Note, Step
+from bot.team.strategies.self_organized import Begun, self_organized
 from repo_tools.tree import Tree
 from sandbox.port import Result, TestReport
 
@@ -66,7 +68,9 @@ def _solve(session: Session) -> Generator[Step, Any, Delivery]:
     ended = "done"
     for number in range(1, ROUNDS + 1):
         if number > 1:
-            yield from _replan(session, number)
+            plan = yield from _replan(session, number)
+            if plan is not None and too_large_for_one(plan, session.work.tree):
+                return (yield from _handed_on(session, tree))
         before = tree
         tree = yield from _attempt(session, tree, number)
         last = session.attempts[-1]
@@ -90,13 +94,25 @@ def _run_examples(session: Session) -> Generator[Step, Any, None]:
             yield from session.put("executed", examples.shown(session.before), 1)
 
 
-def _replan(session: Session, number: int) -> Generator[Step, Any, None]:
+def _replan(session: Session, number: int) -> Generator[Step, Any, Plan | None]:
     """A plan after a failure; tests that the coder disputes are looked at anew by one who does not see the code."""
     change = session.attempts[-1].change if session.attempts else None
     if change is not None and change.wrong_tests:
-        return
+        return None
     answer = yield from session.ask(ANALYST, session.work.tree)
-    yield from session.put("plan", answer.submitted if isinstance(answer.submitted, Plan) else None, number)
+    plan = answer.submitted if isinstance(answer.submitted, Plan) else None
+    yield from session.put("plan", plan, number)
+    return plan
+
+
+def _handed_on(session: Session, tree: Tree) -> Generator[Step, Any, Delivery]:
+    """More than one agent can hold: an organization of them goes on, with the tests that are there."""
+    begun = Begun(session.board, tree.only(test_files(tree)), session.asked.get(REPRODUCER.name, 0))
+    made = yield from self_organized(session.work, begun=begun)
+    session.board = made.board
+    session.attempts += made.attempts
+    best = best_of(session.attempts)
+    return replace(made, best=best, attempts=tuple(session.attempts), before=session.before)
 
 
 def _attempt(session: Session, tree: Tree, number: int) -> Generator[Step, Any, Tree]:

@@ -178,3 +178,32 @@ def test_a_weakness_that_the_change_brings_goes_back_to_the_coder_and_stays_a_dr
     assert "may be a weakness" in shown(stage, "coder-2")
     assert delivery.best is not None
     assert delivery.best.sound
+
+
+def test_what_is_more_than_one_agent_can_hold_goes_on_to_an_organization_with_the_same_tests(
+    tmp_path: Path, work: Assignment
+) -> None:
+    many = [f"calc.py:{n}-{n}" for n in (1, 2)] + [f"part{n % 4}.py:{n}-{n}" for n in range(1, 9)]
+    large = PLAN | {"subtasks": [{"title": "everywhere", "regions": many, "change": "divide without rounding"}]}
+    skeleton = {
+        "decision": "change",
+        "diagnosis": "Integer division drops the half.",
+        "title": "Divide without rounding",
+        "summary": "half divides.",
+        "code": [{"span": "calc.py::half", "text": "def half(number):\n    return number / 2\n"}],
+    }
+    scripts = GOOD | {
+        "coder-1": [reply(WRONG, call("submit", **CHANGE))],
+        "analyst-1": [reply(call("submit", **large))],
+        "mother-0": [reply(call("submit", **skeleton))],
+    }
+    stage = Stage(tmp_path, scripts, really)
+    delivery = played(stage, work)
+    assert stage.agents == ["reproducer-1", "coder-1", "analyst-1", "mother-0"]
+    assert "everywhere" in shown(stage, "mother-0"), "the plan is not made in vain"
+    assert delivery.best is not None
+    assert delivery.best.sound
+    assert [proof.id for proof in delivery.best.verdict.proofs] == ["tests/test_calc.py::test_odd"]
+    assert len(delivery.attempts) == 2
+    assert delivery.board.last("skeleton") is not None
+    assert delivery.board.last("reproduction") is not None
