@@ -10,6 +10,7 @@ from bot.publish.failures import read_failure
 from bot.publish.objection import Objection
 from bot.publish.sanitize import clip, line
 from bot.publish.verdict import OwnTest, Verdict
+from bot.team.delivery import Mark
 from repo_tools.tree import Tree
 from sandbox.port import TestReport
 
@@ -20,14 +21,19 @@ LOCATION = re.compile(r"(?P<path>[\w.@+/-]+\.\w+):(?P<line>\d+)")
 
 
 def pointers(
-    tree: Tree, verdict: Verdict, after: TestReport, objections: Sequence[Objection]
+    tree: Tree, verdict: Verdict, after: TestReport, objections: Sequence[Objection], marks: Sequence[Mark] = ()
 ) -> tuple[Annotation, ...]:
-    """The tests that fail now, what was objected to, then the new tests; at most `MOST`."""
+    """The tests that fail now, what was objected to, what was measured, then the new tests; at most `MOST`."""
     found = [
         *_failing(tree, after, verdict.broken, "Passed before, fails now"),
         *_failing(tree, after, verdict.new_failures, "New failure"),
         *_failing(tree, after, [test.id for test in verdict.own if not test.passes], "New test that does not pass"),
         *_objected(tree, objections),
+        *(
+            Annotation(one.path, one.first, one.last, "warning", one.text, "Not shown by a test")
+            for one in marks
+            if tree.exists(one.path)
+        ),
         *_own(tree, [test for test in verdict.own if test.passes]),
     ]
     return tuple(found[:MOST])

@@ -85,7 +85,7 @@ def rebased(
     if score(verdict) < score(best.verdict):
         why = " ".join(verdict.reasons[:2])
         return Rebased(best, f"The base branch moved on to {short} meanwhile, where this does not hold: {why}")
-    there = replace(best, tree=merged, verdict=verdict, after=after)
+    there = replace(best, tree=merged, verdict=verdict, after=after, marks=())
     return Rebased(
         there, f"The base branch moved on to {short} meanwhile: this was rebased onto it and verified again."
     )

@@ -82,7 +82,9 @@ def story(  # noqa: PLR0917 - what there is to tell of
         models=order.models,
         minutes=meter.seconds / 60,
         transcript=condensed(read(transcript), TRANSCRIPT_CHARS),
-        annotations=pointers(best.tree, best.verdict, best.after, objections(best.tree, test_files(best.tree), policy)),
+        annotations=pointers(
+            best.tree, best.verdict, best.after, objections(best.tree, test_files(best.tree), policy), best.marks
+        ),
         closes=order.closes,
     )
 

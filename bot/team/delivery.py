@@ -18,6 +18,16 @@ from sandbox.port import TestReport
 
 
 @dataclass(frozen=True)
+class Mark:
+    """Lines of the change that a reader should look at, and why."""
+
+    path: str
+    first: int
+    last: int
+    text: str
+
+
+@dataclass(frozen=True)
 class Attempt:
     """One proved state: what a round left, and what its execution showed."""
 
@@ -30,6 +40,7 @@ class Attempt:
     challenge: Challenge | None = None
     measured: tuple[str, ...] = ()
     """More that was measured on it, each a sentence."""
+    marks: tuple[Mark, ...] = ()
 
     @property
     def sound(self) -> bool:

@@ -16,12 +16,12 @@ from bot.errors import TimedOut
 from bot.publish.verdict import Level
 from bot.team import examples
 from bot.team.board import Board
-from bot.team.delivery import Attempt, Delivery
+from bot.team.delivery import Attempt, Delivery, Mark
 from bot.team.evidence import Assignment, for_a_person, prove
 from bot.team.hunks import named
 from bot.team.mutants import mutants
 from bot.team.steps import Execute, Note, Step
-from bot.team.trials import Parts, Trials, lines_run, listed_parts, parts, told_lines
+from bot.team.trials import Parts, Trials, lines_run, listed_parts, marked, parts, told_lines
 from repo_tools.tree import Tree
 from sandbox.port import Result
 
@@ -46,7 +46,9 @@ def measured(team: Team) -> Team:
         told = [sentence for sentence in said if sentence]
         yield Note("measured", told, best.round)
         board = delivery.board.put("measured", told, best.round)
-        return replace(delivery, best=replace(trials.best, measured=tuple(told)), board=board)
+        return replace(
+            delivery, best=replace(trials.best, measured=tuple(told), marks=tuple(trials.marks)), board=board
+        )
 
     return whole
 
@@ -58,6 +60,7 @@ def _measure(trials: Trials, delivery: Delivery, said: list[str]) -> Generator[S
     lines = yield from lines_run(trials, best.tree)
     if not trials.own or not (best.sound or (best.agreed and for_a_person(work, best.tree, best.verdict))):
         said.append(told_lines(best.tree, lines))
+        trials.marks += marked(best.tree, lines)
         return
     found = yield from parts(trials)
     if found.spare:
@@ -71,6 +74,11 @@ def _measure(trials: Trials, delivery: Delivery, said: list[str]) -> Generator[S
             said.append(f"Taken out, since a reader found it needless and nothing fails without it: {taken} as it was.")
     said.append(told_lines(trials.best.tree, lines))
     said.append(found.told)
+    trials.marks += marked(trials.best.tree, lines)
+    which = "No test" if found.whole else "No test in the changed files"
+    trials.marks += [
+        Mark(one.path, one.first, max(one.first, one.last), f"{which} fails without this part.") for one in found.idle
+    ]
     said.append((yield from _faults(trials)))
 
 

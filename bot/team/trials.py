@@ -6,11 +6,11 @@ Which of its lines run, and whether anything fails without each of its parts.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.publish.verdict import BAD
-from bot.team.delivery import Attempt
+from bot.team.delivery import Attempt, Mark
 from bot.team.evidence import Assignment, test_files
 from bot.team.hunks import Hunk, changed_lines, code_files, hunks, named, unused_import, without
 from bot.team.steps import Check, Step
@@ -33,6 +33,8 @@ class Trials:
     work: Assignment
     best: Attempt
     seconds: float = field(default=0.0, init=False)
+    marks: list[Mark] = field(default_factory=list, init=False)
+    """What was found that stands at certain lines."""
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -92,6 +94,19 @@ def missing(tree: Tree, lines: Mapping[str, Lines]) -> list[str]:
         for path, one in sorted(lines.items())
         for line in sorted(changed_lines(tree, path) & (one.able - one.ran))
     ]
+
+
+def marked(tree: Tree, lines: Mapping[str, Lines] | None) -> list[Mark]:
+    """The changed lines that did not run, those that follow each other together."""
+    found: list[Mark] = []
+    for place in missing(tree, lines or {}):
+        path, _, number = place.rpartition(":")
+        last = found[-1] if found else None
+        if last is not None and (last.path, last.last + 1) == (path, int(number)):
+            found[-1] = replace(last, last=int(number))
+        else:
+            found.append(Mark(path, int(number), int(number), "No test runs this."))
+    return found
 
 
 def told_lines(tree: Tree, lines: Mapping[str, Lines] | None) -> str:

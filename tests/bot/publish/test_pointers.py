@@ -10,6 +10,7 @@ import pytest
 from bot.publish.objection import Objection
 from bot.publish.pointers import MOST, place_of, pointers
 from bot.publish.verdict import Verdict, baseline, judge
+from bot.team.delivery import Mark
 from repo_tools.checkout import open_local
 from repo_tools.tree import Tree
 from sandbox.port import Result, TestOutcome, TestReport
@@ -57,10 +58,12 @@ def test_failures_are_shown_where_they_failed_and_new_tests_where_they_begin(tre
         Objection("setup.cfg", "manifest", "`setup.cfg` was changed.", False),
         Objection("", "size", "!", False),
     ]
-    found = pointers(tree, judged(after, report(alone, texts)), after, objections)
+    marks = [Mark("setup.cfg", 1, 2, "No test runs this."), Mark("gone.py", 1, 1, "No test runs this.")]
+    found = pointers(tree, judged(after, report(alone, texts)), after, objections, marks)
     assert [(it.path, it.first_line, it.level, it.title) for it in found] == [
         (A, 2, "failure", f"Passed before, fails now: {A}::test_old"),
         ("setup.cfg", 2, "warning", "To be looked at: manifest"),
+        ("setup.cfg", 1, "warning", "Not shown by a test"),
         (A, 10, "notice", "Fails without the change"),
         (A, 5, "notice", "Fails without the change"),
     ]

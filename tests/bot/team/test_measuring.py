@@ -13,7 +13,7 @@ from bot.errors import OverBudget, TimedOut
 from bot.publish.verdict import Level, baseline
 from bot.task import Task
 from bot.team.board import Board
-from bot.team.delivery import Attempt, Delivery
+from bot.team.delivery import Attempt, Delivery, Mark
 from bot.team.evidence import Assignment, prove
 from bot.team.loop import perform
 from bot.team.measuring import measured
@@ -110,6 +110,8 @@ def test_lines_that_no_test_runs_are_named(tmp_path: Path) -> None:
     )
     delivery, _ = delivered(tmp_path, NEW_TEST | {"calc.py": more}, Project(ran=ran(1, 2, 4)))
     assert "2 of 3 changed lines run under the tests; not: `calc.py:3`." in said(delivery)
+    assert delivery.best is not None
+    assert Mark("calc.py", 3, 3, "No test runs this.") in delivery.best.marks
 
 
 def test_all_lines_run(tmp_path: Path) -> None:
@@ -130,6 +132,7 @@ def test_a_part_that_nothing_needs_is_shown_and_stays(tmp_path: Path) -> None:
     assert delivery.best is not None
     assert delivery.best.tree.read("calc.py").decode() == wordy, "that no test tells is not that it is needless"
     assert "Of the 2 parts of the change, no test fails without `calc.py:8`." in said(delivery)
+    assert delivery.best.marks == (Mark("calc.py", 8, 8, "No test fails without this part."),)
 
 
 def test_what_a_reader_finds_needless_and_nothing_needs_is_taken_out_and_the_rest_proved_again(tmp_path: Path) -> None:
