@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sandbox.detect.files import Files
@@ -12,8 +12,10 @@ from sandbox.errors import SandboxUnavailable, SetupFailed, TestsUnrunnable
 from sandbox.port import Environment, Recipe, Sandbox, Snapshot, TestOutcome, TestReport
 
 SUITE_SECONDS = 900.0
-MOST_ATTEMPTS = 6
-"""Each attempt can take minutes: more of them are better spent on writing the recipe by hand."""
+MOST_WAYS = 6
+"""Each can take minutes: more of them are better spent on writing the recipe by hand."""
+MOST_REPAIRS = 12
+"""In one search. A suite that stops at the first import that it misses names one lack at a time."""
 TOLERATED = 0.02
 """Share of failing tests that says nothing against an environment: suites meet no network and odd machines."""
 
@@ -58,14 +60,14 @@ def prove(
 ) -> Proof:
     """Try recipes in order until one gives a sound test run; else take the one by which most tests passed.
 
-    A recipe whose log shows a known lack is tried again with that added, before the next one. `seconds` limits one
-    run of the suite; `on_attempt` is told of each step in a line for people.
+    A recipe whose log shows a known lack is tried again with that added, and again with what shows then, before the
+    next one. `seconds` limits one run of the suite; `on_attempt` is told of each step in a line for people.
 
     Raises `SetupFailed` if no set-up succeeded, `TestsUnrunnable` if there was no recipe or none led to a passing test,
     `SandboxUnavailable` if no engine or no base image of any recipe can be had, `SandboxDied`, `SandboxStopped`.
     """
     search = _Search(sandbox, snapshot, seconds, on_attempt, list(recipes))
-    while search.waiting and len(search.tried) < MOST_ATTEMPTS:
+    while search.waiting and search.ways < MOST_WAYS:
         proof = search.step()
         if proof:
             return proof
@@ -83,6 +85,10 @@ class _Search:
     waiting: list[Recipe]
     tried: list[Recipe] = field(default_factory=list)
     failures: list[Attempt] = field(default_factory=list)
+    ways: int = 0
+    repairs: int = 0
+    repairing: bool = False
+    """Whether the next recipe is the last one with something added."""
     proofs: list[Proof] = field(default_factory=list)
     """Those in which tests passed, though something speaks against them."""
 
@@ -92,6 +98,8 @@ class _Search:
         if self.proofs and recipe.reporter == "exit-code":
             return None  # a report of many tests, some of which fail, tells more than one that all is well
         self.tried.append(recipe)
+        self.ways += not self.repairing
+        self.repairing = False
         self.on_attempt(f"set-up by {recipe.sources.get('setup', 'a recipe')}")
         try:
             environment = self.sandbox.prepare(recipe, self.snapshot)
@@ -114,7 +122,9 @@ class _Search:
     def _failed(self, recipe: Recipe, stage: str, reason: str, log: str, ended: str = "exit") -> None:
         self.failures.append(Attempt(recipe, stage, reason, telling_lines(log)))
         better = repaired(recipe, log, Files(self.snapshot), ended)
-        if better and better not in self.tried:
+        if better and better not in self.tried and self.repairs < MOST_REPAIRS:
+            self.repairs += 1
+            self.repairing = True
             self.waiting.insert(0, better)
 
     def best(self) -> Proof:
@@ -167,11 +177,19 @@ def first_line(text: str) -> str:
 
 
 def told_failures(failures: Sequence[Attempt]) -> str:
-    """What was tried and why it was not taken, for people."""
+    """What was tried and why it was not taken, for people. Of a recipe and its repairs, the last one."""
     blocks = []
-    for number, attempt in enumerate(failures, 1):
+    following = [attempt.recipe.sources for attempt in failures[1:]] + [{}]
+    last = [one for one, after in zip(failures, following, strict=True) if not _repaired_by(one.recipe.sources, after)]
+    for number, attempt in enumerate(last, 1):
         how = attempt.recipe.sources.get("setup", "a recipe")
         repair = attempt.recipe.sources.get("repair")
         head = f"{number}. {how}{f', with {repair}' if repair else ''}: {attempt.reason}"
         blocks.append("\n".join([head, *(f"     {line}" for line in attempt.lines)]))
     return "\n".join(blocks)
+
+
+def _repaired_by(sources: Mapping[str, str], after: Mapping[str, str]) -> bool:
+    """Whether `after` are the sources of the same recipe with something added."""
+    before, now = sources.get("repair", ""), after.get("repair", "")
+    return before != now and now.startswith(before) and {**sources, "repair": ""} == {**after, "repair": ""}

@@ -17,8 +17,8 @@ KEY = "environment"
 
 Line = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 ReporterName = Literal[
-    "cargo", "ctest", "exit-code", "go", "gradle", "jest", "maven", "minitest", "mocha", "node", "phpunit", "pytest",
-    "rspec", "tap", "unittest", "vitest",
+    "automake", "cargo", "ctest", "exit-code", "go", "gradle", "jest", "junit-console", "maven", "meson", "minitest",
+    "mocha", "node", "phpunit", "pytest", "rspec", "tap", "test-unit", "unittest", "vitest",
 ]  # fmt: skip
 
 

@@ -15,8 +15,10 @@ from sandbox.port import Lines, Recipe, Result, TestOutcome, TestReport
 from sandbox.runners.base import Asked, ExitCode, Reporter, Unreadable
 from sandbox.runners.go import Go
 from sandbox.runners.javascript import Jest, Mocha, Node, Vitest
+from sandbox.runners.jvm import JunitConsole
+from sandbox.runners.native import Automake, Meson
 from sandbox.runners.python import Pytest, Unittest
-from sandbox.runners.ruby import Rspec
+from sandbox.runners.ruby import Rspec, TestUnit
 from sandbox.runners.text import Cargo, Minitest, Tap
 from sandbox.runners.xml import Ctest, Gradle, Maven, Phpunit
 
@@ -26,13 +28,16 @@ BAD = {TestOutcome.FAILED, TestOutcome.ERROR}
 WORST_FIRST = (TestOutcome.ERROR, TestOutcome.FAILED, TestOutcome.SKIPPED, TestOutcome.PASSED)
 
 REPORTERS: Mapping[str, Reporter] = {
+    "automake": Automake(),
     "cargo": Cargo(),
     "ctest": Ctest(),
     "exit-code": ExitCode(),
     "go": Go(),
     "gradle": Gradle(),
     "jest": Jest(),
+    "junit-console": JunitConsole(),
     "maven": Maven(),
+    "meson": Meson(),
     "minitest": Minitest(),
     "mocha": Mocha(),
     "node": Node(),
@@ -40,6 +45,7 @@ REPORTERS: Mapping[str, Reporter] = {
     "pytest": Pytest(),
     "rspec": Rspec(),
     "tap": Tap(),
+    "test-unit": TestUnit(),
     "unittest": Unittest(),
     "vitest": Vitest(),
 }

@@ -13,6 +13,9 @@ SOURCES = (
 )
 OFF_BY_DEFAULT = re.compile(r"option\s*\(\s*(\w{0,40}(?:BUILD|ENABLE|WITH)\w{0,40}TESTS?(?:ING)?)\b[^)]*\bOFF\s*\)")
 """Options that have tests built."""
+PLAIN = "--disable-docs --disable-doc --disable-gtk-doc --disable-man"
+"""No documents, whichever the project calls them: they need tools of their own. Autoconf ignores what it does not know,
+a script that only has its name may not."""
 MAKE_TARGETS = ("test", "check", "tests", "unittest", "unit-test")
 LIBRARIES = {
     "ZLIB": "zlib1g-dev",
@@ -50,7 +53,7 @@ LIBRARIES = {
 
 def detect(files: Files, folder: str, base_image: str) -> list[Recipe]:
     """Recipes for the C or C++ project in `folder`, by each build system that it has."""
-    found = [way(files, folder) for way in (_cmake, _meson, _autotools, _make)]
+    found = [way(files, folder) for way in (_cmake, _meson, _autotools, _what_can_be_made, _make)]
     return [
         Recipe(
             base_image,
@@ -99,7 +102,7 @@ def _meson(files: Files, folder: str) -> _Way | None:
         return None
     build = ["[ -d ~/build ] || meson setup ~/build .", "meson compile -C ~/build"]
     command = "meson test -C ~/build --no-rebuild --print-errorlogs"
-    return command, "exit-code", ["meson", "ninja-build", "pkg-config"], build, path, "Meson's own"
+    return command, "meson", ["meson", "ninja-build", "pkg-config"], build, path, "Meson's own"
 
 
 def _autotools(files: Files, folder: str) -> _Way | None:
@@ -111,8 +114,19 @@ def _autotools(files: Files, folder: str) -> _Way | None:
         return None
     tools = [] if ready else ["autoconf", "automake", "libtool", "pkg-config", "gettext"]
     start = [] if ready else ["[ -x configure ] || autoreconf --install"]
-    build = [*start, "[ -f Makefile ] || ./configure", "make -j2"]
-    return "make check", "exit-code", tools, build, path or below(folder, "configure"), "Automake's check"
+    options = f" {PLAIN}" if path else ""
+    build = [*start, f"[ -f Makefile ] || ./configure{options}", "make -j2"]
+    return "make check", "automake", tools, build, path or below(folder, "configure"), "Automake's check"
+
+
+def _what_can_be_made(files: Files, folder: str) -> _Way | None:
+    """Autotools where something beside the tests, such as a manual, cannot be made here."""
+    way = _autotools(files, folder)
+    if way is None:
+        return None
+    command, reporter, tools, build, where, why = way
+    build = [*build[:-1], f"{build[-1]} --keep-going || echo 'Not everything could be made.'"]
+    return command, reporter, tools, build, f"{where}, as far as it can be made", why
 
 
 def _make(files: Files, folder: str) -> _Way | None:

@@ -13,6 +13,8 @@ EXTENSIONS = frozenset(
 )
 """Extensions that Debian packages as `php-<name>`."""
 ALWAYS = ("php-cli", "php-mbstring", "php-xml", "php-curl", "composer", "unzip")
+LOADED = " -d auto_prepend_file=vendor/autoload.php"
+"""The PHPUnit that Composer installs finds the classes of the tests by itself; another has to be told."""
 OTHERS = {
     **dict.fromkeys(("dom", "simplexml", "xmlwriter", "xmlreader"), "xml"),
     "pdo_sqlite": "sqlite3",
@@ -38,7 +40,12 @@ def detect(files: Files, folder: str, base_image: str) -> list[Recipe]:
     install = "composer install --no-interaction --no-progress --prefer-dist"
     ways = [(install, "vendor/bin/phpunit", packages, path)] if own else []
     ways.append(
-        ("composer dump-autoload --no-interaction", "phpunit", (*packages, "phpunit"), f"{path} and Debian's PHPUnit")
+        (
+            "composer dump-autoload --dev --no-interaction",
+            f"php{LOADED if composer else ''} /usr/bin/phpunit",
+            (*packages, "phpunit"),
+            f"{path} and Debian's PHPUnit",
+        )
     )
     return [
         Recipe(

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from sandbox.detect.files import Files
 from sandbox.detect.python.evidence import missing
-from sandbox.detect.python.recipes import COMPILER
+from sandbox.detect.python.recipes import COMPILER, PYTHON, install
 from sandbox.detect.submodules import expected_names, missing_folders
 from sandbox.port import Recipe
 
@@ -154,13 +154,20 @@ def repaired(recipe: Recipe, log: str, files: Files, ended: str = "exit") -> Rec
         if ended == "timeout" and "--timeout" not in recipe.test_command:
             asked["pytest-timeout"] = "the suite did not end"
             changed = replace(changed, test_command=f"{changed.test_command} --timeout=30")
-        lines = [f"~/venv/bin/python -m pip install --quiet {shlex.quote(line)}" for line in asked]
+        lines = [_adding(recipe, line) for line in asked]
         changed = replace(changed, setup=(*changed.setup, *(line for line in lines if line not in changed.setup)))
         why += [f"{line} ({symptom})" for line, symptom in asked.items()]
     if (changed.packages, changed.setup, changed.test_command) == (recipe.packages, recipe.setup, recipe.test_command):
         return None
     note = recipe.sources.get("repair", "")
     return replace(changed, sources={**recipe.sources, "repair": "; ".join(filter(None, [note, *why]))})
+
+
+def _adding(recipe: Recipe, line: str) -> str:
+    """The set-up line that installs a requirement line, by uv where the recipe has it: it may hold to a day."""
+    if any(step.startswith("uv ") for step in recipe.setup):
+        return install([line])
+    return f"{PYTHON} -m pip install --quiet {shlex.quote(line)}"
 
 
 def _packages(log: str) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sandbox.port import Result, TestOutcome
 from sandbox.runners.base import Asked, Findings, Reporter, any_of, into_file, tests_of, the
@@ -131,12 +131,16 @@ class Minitest(Reporter):
 
     def command(self, asked: Asked) -> str:
         names = [test for test in asked.chosen if "#" in test]
-        chosen = [f"--name=/{any_of(names)}/"] if names and len(names) == len(asked.chosen) else []
+        chosen = [f"--name=/{self.pattern(names)}/"] if names and len(names) == len(asked.chosen) else []
         options = shlex.join(["-v", *chosen])
         command = f"{asked.recipe.test_command} {shlex.join(asked.recipe.tests)}"
         if re.search(r"\brake\b", command):
             return f"export TESTOPTS={shlex.quote(options)}\n" + into_file(command, "report.txt")
         return into_file(f"{command} {options}", "report.txt")
+
+    def pattern(self, tests: Iterable[str]) -> str:
+        """The regular expression that chooses these tests."""
+        return any_of(tests)
 
     def read(self, asked: Asked, result: Result, files: Mapping[str, bytes]) -> Findings:
         return minitest(lines_of(files))

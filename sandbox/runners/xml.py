@@ -34,7 +34,7 @@ class Maven(Reporter):
         """The command line without the gathering of reports."""
         options = ["--batch-mode", "--fail-at-end"]
         if asked.chosen:
-            names = ",".join(_java(test, "#") for test in asked.chosen)
+            names = ",".join(java_name(test, "#") for test in asked.chosen)
             options += [f"-Dtest={names}", "-DfailIfNoTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"]
         return f"{asked.recipe.test_command} {shlex.join([*options, *asked.recipe.tests])}"
 
@@ -54,11 +54,11 @@ class Gradle(Maven):
 
     def tests(self, asked: Asked) -> str:
         options = ["--continue", "--console=plain"]
-        named = [word for test in asked.chosen for word in ("--tests", _java(test, "."))]
+        named = [word for test in asked.chosen for word in ("--tests", java_name(test, "."))]
         return f"{asked.recipe.test_command} {shlex.join([*options, *asked.recipe.tests, *named])}"
 
 
-def _java(test: str, mark: str) -> str:
+def java_name(test: str, mark: str) -> str:
     """A test or a test file as the build tools select it: without the parameters of one run."""
     if file := _JAVA_FILE.match(test):
         return file["name"].replace("/", ".")

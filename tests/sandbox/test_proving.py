@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
 
 from sandbox.docker_engine import DockerSandbox
 from sandbox.errors import SandboxUnavailable, SetupFailed, TestsUnrunnable
-from sandbox.port import TestOutcome
+from sandbox.port import Environment, Recipe, Result, Snapshot, TestOutcome, TestReport
 from sandbox.proving import prove, telling_lines
 from sandbox.recipe import candidates
 from sandbox.settings import SandboxSettings
@@ -50,6 +51,59 @@ def test_what_a_log_shows_to_be_missing_is_added(sandbox: DockerSandbox) -> None
     assert "no such thing" in "\n".join(proof.failures[0].lines)
     again = ["set-up by a recipe", "running the whole suite"]
     assert told == ["set-up by a broken one", *again, *again]
+
+
+class Chain:
+    """A sandbox whose suite stops at the first module that was not installed, as one with a long conftest does."""
+
+    def __init__(self, *modules: str) -> None:
+        self.modules = modules
+
+    def prepare(self, recipe: Recipe, snapshot: Snapshot) -> Environment:
+        return Environment("image", recipe, True, "", 0.0)
+
+    def run(self, environment: Environment, snapshot: Snapshot, command: str, *, seconds: float) -> Result:
+        return Result(0, "", 0.0)
+
+    def test(
+        self, environment: Environment, snapshot: Snapshot, *, selection: Iterable[str] = (), seconds: float
+    ) -> TestReport:
+        installed = {line.rpartition(" ")[2] for line in environment.recipe.setup}
+        lacking = next((name for name in self.modules if name not in installed), "")
+        if not lacking:
+            return TestReport({"t": TestOutcome.PASSED}, {}, Result(0, "", 0.0))
+        said = f"ModuleNotFoundError: No module named '{lacking}'"
+        return TestReport({"pytest": TestOutcome.ERROR}, {"pytest": said}, Result(4, said, 0.0))
+
+
+def test_what_shows_only_after_a_repair_is_added_too() -> None:
+    chain = ("trio", "uvicorn", "trustme", "cryptography", "chardet")
+    proof = prove(Chain(*chain), PROJECT, [recipe()])
+    assert [line.rpartition(" ")[2] for line in proof.recipe.setup[2:]] == list(chain)
+    assert [attempt.stage for attempt in proof.failures] == ["tests"] * len(chain)
+
+
+def test_repairs_come_to_an_end_and_the_other_ways_have_their_turn() -> None:
+    endless = (
+        "trio",
+        "uvicorn",
+        "click",
+        "rich",
+        "redis",
+        "toml",
+        "tox",
+        "idna",
+        "yarl",
+        "mock",
+        "ddt",
+        "six",
+        "numpy",
+    )
+    with pytest.raises(TestsUnrunnable, match=r"1\. a recipe, with trio .*six.*: no test passed\n .*numpy") as caught:
+        prove(Chain(*endless), PROJECT, [recipe()])
+    assert "2. " not in str(caught.value)
+    other = recipe(setup=tuple(f"pip install {name}" for name in endless))
+    assert prove(Chain(*endless), PROJECT, [recipe(), other]).recipe == other
 
 
 def test_without_a_sound_recipe_the_best_one_is_taken(sandbox: DockerSandbox) -> None:

@@ -61,7 +61,10 @@ def test_the_written_recipe_comes_before_everything() -> None:
         ),
         ("environment:\n  test: make\n  setup: make all\n", "line 3: `environment.setup` must be a list"),
         ("environment:\n  test: make\n  setup:\n  - a\n  - 3\n", "line 5: `environment.setup.1` must be text"),
-        ("environment:\n  test: make\n  reporter: pytets\n", "line 3: `environment.reporter`: input should be 'cargo'"),
+        (
+            "environment:\n  test: make\n  reporter: pytets\n",
+            "line 3: `environment.reporter`: input should be 'automake'",
+        ),
         ("environment:\n  test: make\n  workdir: ../x\n", "must be a folder of the repository"),
         ("environment:\n  test: make\n  env: {'1A': x}\n", "line 3: `environment.env.1A`"),
         ("environment:\n  zzz: make\n  test: a\n", "unknown key `zzz`; there are `test`, `tests`"),

@@ -207,6 +207,20 @@ IMPORTS = {
     "flask": "Flask",
     "pandas": "pandas",
     "cogapp": "cogapp",
+    **{
+        name: name
+        for name in (
+            *("aiofiles", "aiohttp", "aiosqlite", "asgiref", "babel", "blinker", "boto3", "botocore", "cattrs"),
+            *("celery", "certifi", "chardet", "charset_normalizer", "click", "colorama", "curio", "django", "docutils"),
+            *("fastapi", "flit_core", "gevent", "greenlet", "hatchling", "html5lib", "idna", "imageio"),
+            *("itsdangerous", "jsonschema", "mako", "markdown", "markupsafe", "marshmallow", "matplotlib", "msgpack"),
+            *("multidict", "mypy", "networkx", "nox", "orjson", "pexpect", "pydantic", "pygments"),
+            *("pyparsing", "pytest_timeout", "pytest_xdist", "redis", "regex", "rich", "scipy", "sniffio"),
+            *("sphinx", "sqlalchemy", "starlette", "structlog", "sympy", "tabulate", "toml", "tomlkit", "tox", "tqdm"),
+            *("twisted", "typer", "tzdata", "ujson", "urllib3", "uvicorn", "uvloop", "virtualenv", "wcwidth"),
+            *("websockets", "wheel", "wsproto", "xmlschema", "yarl"),
+        )
+    },
 }
 """Name that a test imports -> distribution. The later rows are libraries that tests often use in passing."""
 

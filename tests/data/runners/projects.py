@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sandbox.detect import jvm
+from sandbox.detect.files import Files as Detected
 from sandbox.port import Recipe
 from sandbox.settings import SandboxSettings
+from tests.sandbox.snapshots import Files
 
 
 @dataclass(frozen=True)
 class Project:
     """Its files, and its recipe."""
 
-    files: dict[str, str]
+    files: Mapping[str, str | tuple[bytes, int]]
     recipe: Recipe
     selections: tuple[tuple[str, ...], ...] = field(default=())
     """What else to run: each as a run of its own."""
@@ -23,6 +27,21 @@ class Project:
 def _recipe(**values: object) -> Recipe:
     return Recipe(**{"base_image": SandboxSettings.base_image, "setup": (), **values})  # type: ignore[arg-type]
 
+
+JAVA = {
+    "src/test/java/org/SumsTest.java": (
+        "package org;\nimport org.junit.*;\npublic class SumsTest {\n"
+        '  @Test public void adds() { Assert.assertEquals("seen", 3, 1 - 2); }\n'
+        "  @Test public void keepsZero() { }\n  @Ignore @Test public void later() { }\n"
+        '  @Test public void breaks() { throw new IllegalStateException("odd"); }\n}\n'
+    ),
+    "src/test/java/org/NewTest.java": (
+        "package org;\nimport org.junit.jupiter.api.*;\nclass NewTest {\n  @Test void holds() { }\n}\n"
+    ),
+    "src/test/java/org/LackingTest.java": "package org;\nimport com.nobody.Thing;\nclass LackingTest { }\n",
+    "src/main/java/org/Sums.java": "package org;\npublic class Sums { }\n",
+    "pom.xml": "<project><artifactId>sums</artifactId></project>\n",
+}
 
 PROJECTS = {
     "node": Project(
@@ -135,6 +154,71 @@ PROJECTS = {
         },
         _recipe(packages=("rake", "ruby-minitest"), test_command="rake test", reporter="minitest"),
         (("SumsTest#test_zero",),),
+    ),
+    "test-unit": Project(
+        {
+            "Rakefile": "require 'rake/testtask'\nRake::TestTask.new { |t| t.pattern = 'test/test_*.rb' }\n",
+            "test/test_sums.rb": (
+                "require 'test/unit'\nclass TestSums < Test::Unit::TestCase\n"
+                "  def test_add; assert_equal 3, 1 - 2, 'sums'; end\n  def test_zero; assert true; end\n"
+                "  def test_error; raise 'seen'; end\n  def test_later; omit 'why'; end\n"
+                "  def test_pending; pend 'todo'; end\n  def test_prints; puts 'noise: (1.0)'; print 'x'; end\n"
+                "  test 'in: words' do assert true end\n  data('one' => 1)\n  def test_data(v); assert v; end\n"
+                "  sub_test_case('inner') { def test_in; assert true; end }\nend\n"
+                "class TestMore < TestSums\n  def test_more; assert true; end\nend\n"
+            ),
+        },
+        _recipe(packages=("rake", "ruby-test-unit"), test_command="rake test", reporter="test-unit"),
+        (("TestSums#test_zero", "inner#test_in"),),
+    ),
+    "automake": Project(
+        {
+            "configure.ac": (
+                "AC_INIT([sums], [1])\nAM_INIT_AUTOMAKE([foreign])\n"
+                "AC_CONFIG_FILES([Makefile inner/Makefile])\nAC_OUTPUT\n"
+            ),
+            "Makefile.am": "SUBDIRS = . inner\nTESTS = passes fails left broken\nXFAIL_TESTS = broken\n",
+            "inner/Makefile.am": "TESTS = passes hard\n",
+            **{
+                name: (f"#!/bin/sh\n{text}\n".encode(), 0o100755)
+                for name, text in {
+                    "passes": "exit 0",
+                    "fails": "echo seen; exit 1",
+                    "left": "exit 77",
+                    "broken": "exit 1",
+                    "inner/passes": "exit 0",
+                    "inner/hard": "exit 99",
+                }.items()
+            },
+        },
+        _recipe(
+            packages=("automake", "make"),
+            setup=("autoreconf --install", "./configure"),
+            test_command="make check",
+            reporter="automake",
+        ),
+    ),
+    "meson": Project(
+        {
+            "meson.build": (
+                "project('sums')\nsh = find_program('sh')\ntest('passes', sh, args: ['-c', 'exit 0'])\n"
+                "test('fails $(b)', sh, args: ['-c', 'echo seen; exit 1'], suite: 'odd')\n"
+                "test('left', sh, args: ['-c', 'exit 77'])\n"
+                "test('points', sh, args: ['-c', 'echo 1..2; echo ok 1 one; echo not ok 2 two'], protocol: 'tap')\n"
+            )
+        },
+        _recipe(
+            packages=("meson",),
+            setup=("meson setup ~/build",),
+            test_command="meson test -C ~/build",
+            reporter="meson",
+        ),
+        (("fails $(b)",),),
+    ),
+    "junit-console": Project(
+        JAVA,
+        jvm.detect(Detected(Files(JAVA)), ".", SandboxSettings.base_image)[-1],
+        (("org.SumsTest#keepsZero",), ("src/test/java/org/NewTest.java",)),
     ),
     "phpunit": Project(
         {

@@ -193,7 +193,35 @@ def test_ruby() -> None:
     assert first({"Gemfile": "", "spec/a_spec.rb": ""}).test_command == "bundle exec rspec"
     found = first({"Gemfile": "", "Rakefile": "Rake::TestTask.new", "test/a_test.rb": ""})
     assert (found.test_command, found.reporter) == ("bundle exec rake test", "minitest")
-    assert first({"lib/a.rb": "", "test/test_a.rb": ""}).packages == ("ruby", "ruby-minitest", "rake")
+    assert first({"lib/a.rb": "", "test/test_a.rb": ""}).packages == ("ruby", "rake", "bundler", "ruby-minitest")
+
+
+def test_ruby_without_a_registry_has_the_gems_of_debian() -> None:
+    project = {
+        "Gemfile": "gemspec\ngroup :development do\n  gem 'rubocop'\n  gem \"webmock\", '~> 3'\nend\n",
+        "a.gemspec": "Gem::Specification.new do |s|\n  s.add_dependency 'Multi_json', '1'\n"
+        '  s.add_development_dependency("simplecov-html")\nend\n',
+        "Rakefile": "Rake::TestTask.new",
+        "test/helper.rb": "require 'test/unit'\n",
+        "test/test_a.rb": "require_relative 'helper'\n",
+    }
+    bundled, debian, alone = candidates(Files(project))
+    assert bundled.test_command == "bundle exec rake test"
+    assert debian.packages == ("ruby", "rake", "bundler", "ruby-test-unit", "ruby-webmock", "ruby-multi-json")
+    assert (debian.test_command, debian.reporter, debian.setup) == ("rake test", "test-unit", ())
+    assert alone.test_command.startswith("ruby -Ilib")
+
+
+def test_java_without_a_registry_has_the_libraries_of_debian() -> None:
+    sources = {"src/main/java/a/A.java": "", "src/test/java/a/ATest.java": ""}
+    maven = candidates(
+        Files({**sources, "pom.xml": "<artifactId>mockito-core</artifactId><artifactId>own</artifactId>"})
+    )
+    assert [recipe.reporter for recipe in maven] == ["maven", "junit-console"]
+    assert maven[1].packages == ("default-jdk-headless", "junit5", "junit4", "libmockito-java")
+    gradle = candidates(Files({**sources, "build.gradle": "testImplementation 'org.assertj:assertj-core:3.1'"}))
+    assert gradle[1].packages[-1] == "libassertj-core-java"
+    assert len(candidates(Files({"src/test/java/a/ATest.java": "", "pom.xml": ""}))) == 1
 
 
 def test_php() -> None:
@@ -201,7 +229,10 @@ def test_php() -> None:
     own, debian = candidates(Files({"composer.json": composer, "phpunit.xml.dist": "", "src/A.php": ""}))
     assert own.test_command == "vendor/bin/phpunit"
     assert {"php-intl", "php-xml", "composer"} <= set(own.packages)
-    assert debian.test_command == "phpunit"
+    assert debian.setup == ("composer dump-autoload --dev --no-interaction",)
+    assert debian.test_command == "php -d auto_prepend_file=vendor/autoload.php /usr/bin/phpunit"
+    (configured,) = candidates(Files({"phpunit.xml": "", "a.php": ""}))
+    assert configured.test_command == "php /usr/bin/phpunit"
 
 
 def test_dotnet() -> None:

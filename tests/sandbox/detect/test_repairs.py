@@ -65,6 +65,13 @@ def test_python_packages(log: str, line: str) -> None:
     assert better.setup[-1] == f"~/venv/bin/python -m pip install --quiet {line}"
 
 
+def test_what_is_added_holds_to_the_day_of_the_recipe() -> None:
+    by_uv = replace(RECIPE, setup=("uv venv ~/venv", *RECIPE.setup))
+    better = repair("No module named 'uvicorn'", by_uv)
+    assert better is not None
+    assert better.setup[-1] == "uv pip install --quiet --python ~/venv/bin/python uvicorn"
+
+
 @pytest.mark.parametrize(
     "log",
     [
