@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -179,8 +180,10 @@ def first_line(text: str) -> str:
 def told_failures(failures: Sequence[Attempt]) -> str:
     """What was tried and why it was not taken, for people. Of a recipe and its repairs, the last one."""
     blocks = []
-    following = [attempt.recipe.sources for attempt in failures[1:]] + [{}]
-    last = [one for one, after in zip(failures, following, strict=True) if not _repaired_by(one.recipe.sources, after)]
+    repaired_later = {
+        id(one) for one, after in itertools.pairwise(failures) if _repaired_by(one.recipe.sources, after.recipe.sources)
+    }
+    last = [attempt for attempt in failures if id(attempt) not in repaired_later]
     for number, attempt in enumerate(last, 1):
         how = attempt.recipe.sources.get("setup", "a recipe")
         repair = attempt.recipe.sources.get("repair")
