@@ -19,7 +19,7 @@ from sandbox.images import Images
 from sandbox.port import Environment, Recipe, Result, Snapshot, TestReport
 from sandbox.runners.base import Asked
 from sandbox.settings import SandboxSettings
-from sandbox.trees import NAMES, Difference, difference
+from sandbox.trees import NAMES, NOTHING, Entries, difference
 
 
 class DockerSandbox:
@@ -82,9 +82,9 @@ class DockerSandbox:
         if self._stop.is_set():
             raise SandboxStopped("the run was told to stop")
         with engine_errors():
-            changes = difference(self._images.kept(environment.id).tree, snapshot.entries())
+            kept = self._images.kept(environment.id).tree
             new = container(self._client, self._settings, environment.id, seconds=seconds, rights=Rights())
-            with inputs(environment.recipe, snapshot, changes, command, asked) as archive, new as target:
+            with inputs(environment, kept, snapshot, command, asked) as archive, new as target:
                 put(target, archive)
                 result = Execution(self._client, target, self._settings, self._stop).run(seconds)
                 if asked is None:
@@ -102,14 +102,18 @@ def connect(settings: SandboxSettings) -> docker.DockerClient:
 
 @contextlib.contextmanager
 def inputs(
-    recipe: Recipe, snapshot: Snapshot, changes: Difference, command: str, asked: Asked | None
+    environment: Environment, kept: Entries, snapshot: Snapshot, command: str, asked: Asked | None
 ) -> Iterator[Archive]:
-    """Everything that is put into a container before it starts."""
-    places = scripts.CONTAINER
-    text = scripts.check(recipe, places, changes.paths, command)
+    """Everything that is put into a container before it starts; `kept` is the tree that its image holds."""
+    places, recipe, base = scripts.CONTAINER, environment.recipe, environment.base or snapshot
+    changes = difference(kept, snapshot.entries())
+    lag = difference(kept, base.entries()) if environment.base else NOTHING
+    text = scripts.check(recipe, places, changes.paths, command, behind=bool(lag.paths))
     with Archive() as archive:
         archive.add("agent-fix/in/start", scripts.start(recipe, places).encode())
-        archive.add("agent-fix/in/deleted", b"".join(path.encode(*NAMES) + b"\0" for path in changes.delete))
+        archive.add("agent-fix/in/deleted", changes.listed)
+        archive.add("agent-fix/in/gone", lag.listed)
+        archive.add_tree("agent-fix/in/base", base, lag.put)
         archive.add("agent-fix/in/command", text.encode(*NAMES))
         for name, data in report.reporter(recipe).files(asked).items() if asked else ():
             archive.add(f"agent-fix/in/lib/{name}", data)

@@ -74,7 +74,7 @@ class Images:
         )
         if built:
             evict(self._client, self._settings, keep={ground, image})
-        return Environment(image, recipe, built, self.kept(image).log, time.monotonic() - started)
+        return Environment(image, recipe, built, self.kept(image).log, time.monotonic() - started, snapshot)
 
     def kept(self, image: str) -> Kept:
         """What an image tells of itself. Raises `docker.errors.ImageNotFound`."""

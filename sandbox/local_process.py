@@ -28,7 +28,7 @@ from sandbox.runners.base import Asked
 from sandbox.scripts import KILLED, KILLED_INSIDE, Places
 from sandbox.settings import SandboxSettings
 from sandbox.setups import digest, failed, project_key
-from sandbox.trees import NAMES, Difference, difference, entries_from_json, entries_to_json
+from sandbox.trees import NAMES, NOTHING, Difference, difference, entries_from_json, entries_to_json
 from sandbox.watching import Watch
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -57,12 +57,12 @@ class LocalSandbox:
             if built:
                 self._build(recipe, snapshot, folder)
             log = (folder / "setup.log").read_text("utf-8")
-        return Environment(str(folder), recipe, built, log, time.monotonic() - started)
+        return Environment(str(folder), recipe, built, log, time.monotonic() - started, snapshot)
 
     def run(self, environment: Environment, snapshot: Snapshot, command: str, *, seconds: float) -> Result:
         """See `Sandbox.run`."""
-        with self._prepared(environment, snapshot) as (places, changes):
-            text = scripts.check(environment.recipe, places, changes.paths, command)
+        with self._prepared(environment, snapshot) as (places, changes, behind):
+            text = scripts.check(environment.recipe, places, changes.paths, command, behind=behind)
             return self._execute(environment.recipe, places, text, seconds)
 
     def test(
@@ -77,10 +77,10 @@ class LocalSandbox:
         """See `Sandbox.test`. Raises `ValueError` for a selection that no test can have for a name."""
         recipe = environment.recipe
         watched = {path: snapshot.read(path) for path in watch}
-        with self._prepared(environment, snapshot) as (places, changes):
+        with self._prepared(environment, snapshot) as (places, changes, behind):
             asked = Asked(recipe, frozenset(snapshot.entries()), tuple(selection), places.repo, watched)
             reads = report.reporter(recipe)
-            text = scripts.check(recipe, places, changes.paths, reads.command(asked))
+            text = scripts.check(recipe, places, changes.paths, reads.command(asked), behind=behind)
             for name, data in reads.files(asked).items():
                 Path(places.given, "lib", name).write_bytes(data)
             result = self._execute(recipe, places, text, seconds)
@@ -117,15 +117,21 @@ class LocalSandbox:
         (folder / "tree.json").write_bytes(entries_to_json(snapshot.entries()))
 
     @contextlib.contextmanager
-    def _prepared(self, environment: Environment, snapshot: Snapshot) -> Iterator[tuple[Places, Difference]]:
+    def _prepared(self, environment: Environment, snapshot: Snapshot) -> Iterator[tuple[Places, Difference, bool]]:
+        """Where it runs, what differs from the environment's files there, and whether its `HEAD` is to be renewed."""
         folder = Path(environment.id)
         if not (folder / "tree.json").exists():
             raise SandboxUnavailable(f"there is no environment {folder}: prepare it again")
         with self._lock(folder):
-            changes = difference(entries_from_json((folder / "tree.json").read_bytes()), snapshot.entries())
+            kept = entries_from_json((folder / "tree.json").read_bytes())
+            changes, behind = difference(kept, snapshot.entries()), NOTHING
             places = fresh(folder, folder / "pristine")
             apply(Path(places.repo), snapshot, changes)
-            yield places, changes
+            if environment.base is not None:
+                behind = difference(kept, environment.base.entries())
+                apply(Path(places.given, "base"), environment.base, Difference(behind.put, frozenset()))
+                Path(places.given, "gone").write_bytes(behind.listed)
+            yield places, changes, bool(behind.paths)
 
     def _execute(self, recipe: Recipe, places: Places, text: str, seconds: float) -> Result:
         start = Path(places.given, "start")

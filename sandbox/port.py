@@ -59,6 +59,8 @@ class Environment:
     """False if an image of an earlier run served."""
     log: str
     seconds: float
+    base: Snapshot | None = field(default=None, compare=False, repr=False)
+    """The tree that it was prepared for: `HEAD` in every container, also where an image of an earlier tree serves."""
 
 
 @dataclass(frozen=True)

@@ -159,19 +159,29 @@ def setup(recipe: Recipe, places: Places, values: Mapping[str, str]) -> str:
     )
 
 
-def check(recipe: Recipe, places: Places, changed: Iterable[str], command: str) -> str:
-    """The command file of a run on a tree that differs from the environment's in the files `changed`."""
+def check(recipe: Recipe, places: Places, changed: Iterable[str], command: str, *, behind: bool) -> str:
+    """The command file of a run on a tree that differs from the environment's in the files `changed`.
+
+    `behind`: the environment's commit is of an earlier tree; the files that it lacks are given.
+    """
     text = exports(variables(recipe, places), recipe, places)
+    if behind:
+        text += RENEW.format(repo=shlex.quote(places.repo), given=shlex.quote(places.given))
     if any(fnmatchcase(path, pattern) for path in changed for pattern in recipe.build_inputs):
         text += steps(recipe.build)
     return text + command + "\n"
 
 
-COMMIT = (
-    "git init -q && git add -A -f && git -c user.name=agent-fix -c user.email=agent-fix@localhost"
-    " commit -q --allow-empty -m 'The project at its base commit'"
-)
+GIT = "git -c user.name=agent-fix -c user.email=agent-fix@localhost"
+COMMIT = f"git init -q && git add -A -f && {GIT} commit -q --allow-empty -m 'The project at its base commit'"
 """Version tools and tests expect a git repository: one commit, no history, no remote."""
+RENEW = f"""\
+( cd {{repo}} && if [ -s {{given}}/gone ]; then xargs -0 git rm -q --cached --ignore-unmatch -- <{{given}}/gone; fi
+if [ -d {{given}}/base ]
+then ( cd {{given}}/base && git --git-dir={{repo}}/.git --work-tree=. add -f --ignore-removal . ); fi
+{GIT} commit -q --amend --allow-empty --no-edit ) >/dev/null || exit
+"""
+"""Makes the one commit that of the tree that a run starts from. The files themselves are left as they are."""
 
 CLEAN = """\
 find /tmp -mindepth 1 -delete 2>/dev/null

@@ -27,6 +27,14 @@ class Difference:
         """Every path that is touched."""
         return self.put | self.delete
 
+    @property
+    def listed(self) -> bytes:
+        """What to delete, each name ended by a zero byte."""
+        return b"".join(path.encode(*NAMES) + b"\0" for path in sorted(self.delete))
+
+
+NOTHING = Difference(frozenset(), frozenset())
+
 
 def difference(before: Entries, after: Entries) -> Difference:
     """What to put and what to delete so that `before` becomes `after`."""

@@ -6,7 +6,7 @@ import json
 import threading
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -93,7 +93,7 @@ def attempt(task: FunctionTask, suite: str, strategy: str, sample: int, lab: Lab
         meter = Meter(lab.limits, clock=lambda: transcript.seconds, price=lab.price)
         transcript.add(RunStarted(run=path.stem, task=task.task, models={}, limits=lab.limits))
         try:
-            delivery = _worked(task, strategy, _effects(lab, guard, transcript, meter))
+            delivery = _worked(task, strategy, _effects(lab, task, guard, transcript, meter))
             outcome, detail = _outcome(delivery)
         except HiddenTestShown:
             raise  # no result of this benchmark would be worth anything
@@ -125,12 +125,12 @@ def attempt(task: FunctionTask, suite: str, strategy: str, sample: int, lab: Lab
     )
 
 
-def _effects(lab: Laboratory, model: Model, transcript: Transcript, meter: Meter) -> RunEffects:
+def _effects(lab: Laboratory, task: FunctionTask, model: Model, transcript: Transcript, meter: Meter) -> RunEffects:
     return RunEffects(
         steps=directly,
         model=model,
         sandbox=lab.sandbox,
-        environment=lab.environment,
+        environment=replace(lab.environment, base=task.tree),
         transcript=transcript,
         meter=meter,
         index=lab.index,

@@ -96,6 +96,9 @@ class RunTests(Arguments):
     """Run the project's tests. Name test files or test ids (path::Class::test); none named means the whole suite."""
 
     tests: list[str] = Field(default=[], max_length=40)
+    without_change: bool = Field(
+        default=False, description="with the tests as changed, but all other files as at first"
+    )
 
 
 class Run(Arguments):
@@ -204,6 +207,10 @@ def _run(desk: Desk, wanted: Run) -> str:
 
 
 def _run_tests(desk: Desk, wanted: RunTests) -> str:
+    if wanted.without_change:
+        bare = desk.tree.only({path for path in desk.tree.patch.files if is_test(path)})
+        report = desk.effects.test(desk.agent, bare, tuple(wanted.tests), "asked for by the role, without the change")
+        return trim.of_tests(report, desk.known_bad)
     report = desk.effects.test(desk.agent, desk.tree, tuple(wanted.tests), "asked for by the role")
     fresh = report.having(TestOutcome.FAILED, TestOutcome.ERROR) - desk.known_bad
     desk.tested = (desk.tree, bool(fresh))

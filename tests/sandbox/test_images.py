@@ -37,6 +37,18 @@ def test_the_same_and_changed_sources_build_nothing(sandbox: DockerSandbox) -> N
         assert sandbox.run(again, tree, "cat src/*", seconds=20).output.encode() == tree.read("src/a.py")
 
 
+def test_git_knows_the_tree_that_a_run_started_from_and_not_that_of_the_image(sandbox: DockerSandbox) -> None:
+    first = sandbox.prepare(QUICK, TREE)
+    later = TREE.but(**{"src/a.py": "two\n", "src/b/c.py": "new\n", "ci/tools.txt": None})
+    again = sandbox.prepare(QUICK, later)
+    assert again.id == first.id
+    shown = ("git show HEAD:src/a.py", "git log --oneline | wc -l", "git ls-files", "echo", "git status --short")
+    back = "git stash -q; cat src/a.py"
+    said = sandbox.run(again, later.but(**{"src/a.py": "three\n"}), "; ".join([*shown, back]), seconds=20).output
+    assert said == "two\n1\ndeep/go.mod\npyproject.toml\nsrc/a.py\nsrc/b/c.py\n\n M src/a.py\ntwo\n"
+    assert sandbox.run(first, TREE, "git status --short", seconds=20).output == ""
+
+
 def test_a_changed_manifest_is_set_up_anew(sandbox: DockerSandbox) -> None:
     first = sandbox.prepare(QUICK, TREE)
     changed = TREE.but(**{"pyproject.toml": "[project]\nname = 'b'\n"})

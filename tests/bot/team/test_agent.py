@@ -12,7 +12,7 @@ from bot.errors import NoProgress, OverBudget
 from bot.llm.budget import estimate_tokens
 from bot.llm.port import Completion, Message, ToolCall, Usage
 from bot.team.agent import PROSE_LIMIT, converse, fitted, size
-from bot.team.roles import ANALYST, CODER, REPRODUCER, Change
+from bot.team.roles import ANALYST, CODER, REPRODUCER, SINGLE, Change
 from bot.team.steps import Answer, Ask
 from repo_tools.patch import FileState
 from repo_tools.tree import Tree
@@ -107,6 +107,22 @@ def test_failures_from_before_any_change_do_not_stand_in_the_way_of_a_submission
     assert answer.ended == "submitted"
 
 
+def test_tests_can_be_run_without_the_change_and_fail_there_as_they_should(tmp_path: Path) -> None:
+    def tests(tree: Tree, _: tuple[str, ...]) -> TestReport:
+        good = b"x = 3" in tree.read("a.py")
+        assert b"assert x == 3" in tree.read("tests/test_a.py")
+        return report(["t"]) if good else report(failed={"t": "assert 1 == 3"})
+
+    both = reply(FIX, TEST, call("run_tests", without_change=True), TESTS_RUN, SOLVED)
+    stage = Stage(tmp_path, {"single-1": [both]}, tests)
+    answer = converse(Ask(SINGLE, TREE, {place: f"the {place}" for place in SINGLE.reads}, "single-1"), stage)
+    assert answer.ended == "submitted"
+    assert ["1 failed" in text for _, name, text, _ in stage.answers if name == "run_tests"] == [True, False]
+
+
+SOLVED = call(
+    "submit", decision="change", diagnosis="x is one and must be three", title="Set x to three", summary="x is 3"
+)
 TEST = call("edit", path="tests/test_a.py", edits=[{"old": "pass", "new": "assert x == 3"}])
 RED = call("submit", decision="reproduced", reason="x is 1, which the issue says is wrong")
 
