@@ -35,7 +35,37 @@ def _folder(variable: str, default: str) -> Path:
     return Path(os.environ.get(variable) or Path.home() / default) / "agent-fix"
 
 
-class Settings(BaseSettings):
+class RoleSettings(BaseSettings):
+    """What each role may have of its own."""
+
+    model_analyst: str | None = None
+    model_coder: str | None = None
+    model_tester: str | None = None
+    model_single: str | None = None
+    model_reproducer: str | None = None
+    model_challenger: str | None = None
+    model_programmer: str | None = None
+    model_test_designer: str | None = None
+    model_arbiter: str | None = None
+    model_architect: str | None = None
+    model_mother: str | None = None
+    model_child: str | None = None
+
+    request_tokens_analyst: PositiveInt | None = None
+    request_tokens_coder: PositiveInt | None = None
+    request_tokens_tester: PositiveInt | None = None
+    request_tokens_single: PositiveInt | None = None
+    request_tokens_reproducer: PositiveInt | None = None
+    request_tokens_challenger: PositiveInt | None = None
+    request_tokens_programmer: PositiveInt | None = None
+    request_tokens_test_designer: PositiveInt | None = None
+    request_tokens_arbiter: PositiveInt | None = None
+    request_tokens_architect: PositiveInt | None = None
+    request_tokens_mother: PositiveInt | None = None
+    request_tokens_child: PositiveInt | None = None
+
+
+class Settings(RoleSettings):
     """The settings of one process. Sizes are bytes (`2GiB` is understood), times are seconds unless the name says."""
 
     model_config = SettingsConfigDict(
@@ -46,34 +76,12 @@ class Settings(BaseSettings):
     openai_base_url: str = Field("https://api.openai.com/v1", validation_alias=AliasChoices("OPENAI_BASE_URL"))
     model: str = "gpt-5-mini"
     """The model of every role that has none of its own."""
-    model_analyst: str | None = None
-    model_coder: str | None = None
-    model_tester: str | None = None
-    model_single: str | None = None
-    model_reproducer: str | None = None
-    model_challenger: str | None = None
-    model_programmer: str | None = None
-    model_test_designer: str | None = None
-    model_arbiter: str | None = None
-    model_mother: str | None = None
-    model_child: str | None = None
     tools: Literal["native", "text"] = "native"
     """`text` writes tools into the prompt and reads calls from the reply, for models that know no tools."""
     request_seconds: PositiveFloat = 300.0
     retries: Annotated[int, Field(ge=0, le=20)] = 4
     request_tokens: PositiveInt = 100_000
     """The largest request that any role may send, in estimated tokens."""
-    request_tokens_analyst: PositiveInt | None = None
-    request_tokens_coder: PositiveInt | None = None
-    request_tokens_tester: PositiveInt | None = None
-    request_tokens_single: PositiveInt | None = None
-    request_tokens_reproducer: PositiveInt | None = None
-    request_tokens_challenger: PositiveInt | None = None
-    request_tokens_programmer: PositiveInt | None = None
-    request_tokens_test_designer: PositiveInt | None = None
-    request_tokens_arbiter: PositiveInt | None = None
-    request_tokens_mother: PositiveInt | None = None
-    request_tokens_child: PositiveInt | None = None
 
     budget_usd: PositiveFloat = 3.0
     budget_tokens: PositiveInt = 2_000_000

@@ -74,7 +74,7 @@ def story(  # noqa: PLR0917 - what there is to tell of
         diagnosis=plan.diagnosis if plan else "",
         changes=change.summary if change else "",
         files=changed_files(best.tree),
-        plan=tuple(f"{task.title}: {task.change}" for task in plan.subtasks) if plan else (),
+        plan=planned(delivery),
         doubts=tuple(doubts),
         measured=best.measured,
         notes=notes(order, delivery),
@@ -87,6 +87,13 @@ def story(  # noqa: PLR0917 - what there is to tell of
         ),
         closes=order.closes,
     )
+
+
+def planned(delivery: Delivery) -> tuple[str, ...]:
+    """The plan's steps, and the files that an architect designed."""
+    plan, design = delivery.plan, delivery.board.last("architecture")
+    steps = [f"{task.title}: {task.change}" for task in plan.subtasks] if plan else []
+    return (*steps, *(f"New file {file.path}: {file.purpose}" for file in (design.files if design else ())))
 
 
 def message(order: Order, best: Attempt, text: PullRequestText) -> str:

@@ -3,7 +3,7 @@
 Slots: executed (the issue's own code, once); reproduction, plan, change, review, verification,
 challenge, dispute (at most one a round); reasoning (a programmer's steps), tests (a design of them), ruling (on a
 test in dispute), ranking (of candidates); skeleton (interfaces before bodies), agent (what one of an organization did);
-measured (of what is delivered).
+architecture (of new files); measured (of what is delivered).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 SLOTS = frozenset(
     {"executed", "reproduction", "plan", "change", "review", "verification", "challenge", "dispute"}
-    | {"reasoning", "tests", "ruling", "ranking", "skeleton", "agent", "measured"}
+    | {"reasoning", "tests", "ruling", "ranking", "skeleton", "agent", "architecture", "measured"}
 )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from bot.prompts import block
 from bot.task import Task
 from bot.team import trim
+from bot.team.architect import Architecture
 from bot.team.board import Board
 from bot.team.evidence import Assignment, test_files
 from bot.team.roles import Plan, Review, Role
@@ -30,7 +31,7 @@ def brief(role: Role, work: Assignment, board: Board, tree: Tree) -> dict[str, s
         "issue": lambda: issue(work.task),
         "hints": lambda: block("where to look", work.hints) if work.hints else "",
         "baseline": lambda: baseline(work),
-        "plan": lambda: plan(board.last("plan")),
+        "plan": lambda: plan(board.last("plan")) + architecture(board.last("architecture")),
         "code": lambda: code(board.last("plan"), tree),
         "diff": lambda: block("the change so far", diff(tree)),
         "tests": lambda: block("existing tests nearby", work.examples) if work.examples else "",
@@ -65,6 +66,18 @@ def plan(value: Plan | None) -> str:
     lines += ["Must hold afterwards:", *(f"- {statement}" for statement in value.must_hold)]
     lines += [f"Doubt: {doubt}" for doubt in value.doubts]
     return block("the analyst's plan", "\n".join(lines))
+
+
+def architecture(value: Architecture | None) -> str:
+    """The architect's design as text."""
+    if value is None:
+        return ""
+    lines = []
+    for file in value.files:
+        lines += [f"{file.path}: {file.purpose}", *(f"    {signature}" for signature in file.interface)]
+    lines += ["Data flow:", value.data_flow, *(f"Decided: {decision}" for decision in value.decisions)]
+    lines += ["For people:", value.people] if value.people else []
+    return "\n\n" + block("the architect's design of the new files", "\n".join(lines))
 
 
 def objections(board: Board) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from bot.publish import security
 from bot.publish.gate import Policy, objections
+from bot.publish.objection import Objection
 from bot.publish.verdict import BAD, Baseline, Level, Verdict, judge
 from bot.task import Task
 from bot.team.steps import Check, Step
@@ -42,11 +43,11 @@ class Assignment:
 
 
 def prove(
-    work: Assignment, tree: Tree, stated: str, known: dict[str, TestReport]
+    work: Assignment, tree: Tree, stated: str, known: dict[str, TestReport], more: Sequence[Objection] = ()
 ) -> Generator[Step, Any, tuple[Verdict, TestReport]]:
     """Run what is needed to judge `tree`, and judge it; the report is of the whole suite.
 
-    `stated` is why the new tests should fail without the change.
+    `stated` is why the new tests should fail without the change; `more` speaks against the state beside the gate.
 
     `known` keeps the runs of test files without the change, so that the same files are not run twice.
     """
@@ -64,7 +65,7 @@ def prove(
         own_without=without,
         stated=f"{work.task.title}\n{work.task.body}\n{stated}",
         again=again,
-        objections=objections(tree, files, work.policy),
+        objections=[*objections(tree, files, work.policy), *more],
     )
     return verdict, after
 

@@ -40,6 +40,9 @@ class Plan(Submission):
     decision: Literal["change", "no_change_needed", "cannot_reproduce"]
     diagnosis: str = Field(min_length=10, description="what is wrong and why, in at most three sentences")
     subtasks: list[Subtask] = Field(default=[], max_length=8, description="empty unless the decision is change")
+    new_files: list[str] = Field(
+        default=[], max_length=30, description="only if something new of several files is asked for: their likely paths"
+    )
     must_hold: list[str] = Field(
         default=[], max_length=12, description="checkable statements that are true afterwards, edge cases included"
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 from bot.team import testing_roles
+from bot.team.architect import ARCHITECT
 from bot.team.delivery import Delivery
 from bot.team.evidence import Assignment
 from bot.team.organization import roles as organization_roles
@@ -27,5 +28,5 @@ STRATEGIES: Mapping[str, Callable[[Assignment], Generator[Step, Any, Delivery]]]
 }
 DEFAULT = "team"
 
-ROLES = (*COMMON_ROLES, *(role.name for role in (*testing_roles.ROLES, *organization_roles.ROLES)))
+ROLES = (*COMMON_ROLES, *(role.name for role in (ARCHITECT, *testing_roles.ROLES, *organization_roles.ROLES)))
 """The names of all roles that any strategy asks: each may have a model of its own."""

@@ -1,22 +1,26 @@
 """Self-collaboration (arXiv 2304.07590) on a repository: analyst, coder and tester share a board, in rounds.
 
 The waterfall with a way back: what the tester's executed tests show goes to the coder, and to the analyst where the
-plan was at fault. Every state that a round leaves is proved by execution; the best proved state is what is delivered.
+plan was at fault. What is new and has several files is designed by an architect before it is coded. Every state that a
+round leaves is proved by execution; the best proved state is what is delivered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from bot.publish.verdict import Level
+from bot.team import architect
+from bot.team.architect import ARCHITECT, Architecture, is_new
 from bot.team.board import Board
 from bot.team.briefs import brief, diff
 from bot.team.delivery import Attempt, Delivery, best_of, keeping, told
 from bot.team.evidence import Assignment, for_a_person, prove, test_files
 from bot.team.roles import ANALYST, CODER, TESTER, Change, Plan, Review, Role
-from bot.team.steps import Answer, Ask, Note, Step
+from bot.team.steps import Answer, Ask, Note, Step, no_objection
 from repo_tools.tree import Tree
 from sandbox.port import TestReport
 
@@ -34,11 +38,13 @@ class Session:
     calls: dict[str, int] = field(default_factory=dict)
     without: dict[str, TestReport] = field(default_factory=dict)
 
-    def ask(self, role: Role, tree: Tree) -> Generator[Step, Any, Answer]:
+    def ask(
+        self, role: Role, tree: Tree, objection: Callable[[Any, Tree], str] = no_objection
+    ) -> Generator[Step, Any, Answer]:
         """Let a role work on `tree` with what it may read of the board."""
         self.calls[role.name] = self.calls.get(role.name, 0) + 1
         agent = f"{role.name}-{self.calls[role.name]}"
-        answer: Answer = yield Ask(role, tree, brief(role, self.work, self.board, tree), agent)
+        answer: Answer = yield Ask(role, tree, brief(role, self.work, self.board, tree), agent, objection)
         return answer
 
     def put(self, slot: str, value: Any, round_: int) -> Generator[Step, Any, None]:
@@ -65,6 +71,7 @@ def _rounds(session: Session, attempts: list[Attempt], rounds: int) -> Generator
             if plan is not None and plan.decision != "change":
                 return Delivery(best_of(attempts), plan, session.board, tuple(attempts), "declined")
             tree = tree.only(test_files(tree))
+            yield from _designed(session, plan, number)
         before = tree
         change, tree = yield from _code(session, tree, number)
         replan = bool(change and change.plan_fault) and "analyst" in roles
@@ -90,8 +97,17 @@ def _plan(session: Session, number: int) -> Generator[Step, Any, Plan | None]:
     return plan
 
 
+def _designed(session: Session, plan: Plan | None, number: int) -> Generator[Step, Any, None]:
+    """What is new and has several files is designed by an architect first."""
+    if plan is None or not is_new(plan.new_files):
+        return
+    answer = yield from session.ask(ARCHITECT, session.work.tree, architect.objection)
+    design = answer.submitted if isinstance(answer.submitted, Architecture) else None
+    yield from session.put("architecture", design, number)
+
+
 def _code(session: Session, tree: Tree, number: int) -> Generator[Step, Any, tuple[Change | None, Tree]]:
-    answer = yield from session.ask(CODER, tree)
+    answer = yield from session.ask(CODER, tree, partial(architect.unfinished, session.board.last("architecture")))
     change = answer.submitted if isinstance(answer.submitted, Change) else None
     yield from session.put("change", f"{change.summary if change else '(no summary)'}\n{diff(answer.tree)}", number)
     return change, answer.tree
@@ -122,5 +138,6 @@ def _proved(
     session: Session, tree: Tree, number: int, change: Change | None, review: Review | None
 ) -> Generator[Step, Any, Attempt]:
     stated = review.fails_without if review else ""
-    verdict, after = yield from prove(session.work, tree, stated, session.without)
+    short = architect.shortfalls(session.board.last("architecture"), tree)
+    verdict, after = yield from prove(session.work, tree, stated, session.without, short)
     return Attempt(number, tree, verdict, after, change, review)
