@@ -71,14 +71,14 @@ def run(  # noqa: PLR0917 - options, not arguments
     from bot.service.order import Ended, Order, new_run
     from bot.service.runs import begin
     from bot.settings import load_settings
-    from bot.team.strategies import DEFAULT, STRATEGIES
+    from bot.team.strategies import DEFAULT, PLAYABLE
     from repo_tools.checkout import open_local
     from repo_tools.errors import CheckoutError
 
     settings = load_settings(model=model, budget_usd=budget_usd, max_minutes=max_minutes)
     chosen = strategy or DEFAULT
-    if chosen not in STRATEGIES:
-        raise BadInput(f"There is no strategy {chosen!r}: choose one of {', '.join(STRATEGIES)}.")
+    if chosen not in PLAYABLE:
+        raise BadInput(f"There is no strategy {chosen!r}: choose one of {', '.join(PLAYABLE)}.")
     issue = wiring.issue_text(issue_file, title, body)
     try:
         with open_local(repo) as repository:

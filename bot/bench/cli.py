@@ -141,12 +141,12 @@ def _model_name(model: str | None) -> str:
 
 
 def _known_strategies(names: str) -> list[str]:
-    from bot.team.strategies import STRATEGIES
+    from bot.team.strategies import PLAYABLE
 
     wanted = [name.strip() for name in names.split(",") if name.strip()]
-    unknown = [name for name in wanted if name not in STRATEGIES]
+    unknown = [name for name in wanted if name not in PLAYABLE]
     if unknown or not wanted:
-        raise BadInput(f"There is no strategy {', '.join(unknown) or names!r}: choose among {', '.join(STRATEGIES)}.")
+        raise BadInput(f"There is no strategy {', '.join(unknown) or names!r}: choose among {', '.join(PLAYABLE)}.")
     return wanted
 
 

@@ -28,7 +28,7 @@ from bot.team.designs import code_of
 from bot.team.evidence import Assignment, test_files
 from bot.team.loop import perform
 from bot.team.scout import scout
-from bot.team.strategies import STRATEGIES
+from bot.team.strategies import PLAYABLE
 from bot.transcript import Transcript, read
 from repo_tools.index import Index
 from repo_tools.tree import Tree
@@ -150,7 +150,7 @@ def _worked(task: FunctionTask, strategy: str, effects: RunEffects) -> Delivery:
     base = baseline(effects.test("executor", tree, (), "baseline"))
     seen = scout(effects.view(tree), issue)
     work = Assignment(issue, tree, base, seen.hints, seen.examples, seen.supports)
-    delivery: Delivery = perform(STRATEGIES[strategy](work), effects, work.known_bad)
+    delivery: Delivery = perform(PLAYABLE[strategy](work), effects, work.known_bad)
     return delivery
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bot.bench.results import Volume
@@ -45,10 +45,20 @@ def written(call: ToolCall) -> list[str]:
         return []
     if not isinstance(value, dict):
         return []
-    if call.name == "create":
-        return [str(value.get("text", ""))]
-    edits = value.get("edits") if call.name == "edit" else None
-    return [str(one.get("new", "")) for one in edits if isinstance(one, dict)] if isinstance(edits, list) else []
+    if call.name == "submit":  # agents of an organization hand over their code with their submission
+        return [text for one in objects(value, "code") for text in _texts(one)]
+    return _texts(value) if call.name in ("create", "edit") else []
+
+
+def _texts(value: Mapping[str, Any]) -> list[str]:
+    text = value.get("text")
+    return [*([text] if isinstance(text, str) else []), *(str(one.get("new", "")) for one in objects(value, "edits"))]
+
+
+def objects(value: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    """The objects in a list that stands under `key`."""
+    found = value.get(key)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def largest(records: Iterable[Record]) -> int:

@@ -32,7 +32,7 @@ from bot.team.evidence import Assignment
 from bot.team.loop import perform
 from bot.team.measuring import measured
 from bot.team.scout import Scouted, scout
-from bot.team.strategies import STRATEGIES
+from bot.team.strategies import PLAYABLE
 from bot.transcript import Transcript
 from repo_tools.checkout import Commit
 from repo_tools.index import Index
@@ -201,7 +201,7 @@ class Job:
         task = self.order.task
         seen = self.scouted
         work = Assignment(task, self.tree, base, seen.hints, seen.examples, seen.supports, self.shop.policy)
-        delivery: Delivery = perform(measured(STRATEGIES[task.strategy])(work), effects, work.known_bad)
+        delivery: Delivery = perform(measured(PLAYABLE[task.strategy])(work), effects, work.known_bad)
         return delivery
 
     def _on_newest(self, delivery: Delivery, proof: Proof) -> tuple[Delivery, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from functools import partial
 from typing import Any
 
 from bot.team import testing_roles
@@ -27,6 +28,15 @@ STRATEGIES: Mapping[str, Callable[[Assignment], Generator[Step, Any, Delivery]]]
     "single": single,
 }
 DEFAULT = "team"
+
+ABLATIONS: Mapping[str, Callable[[Assignment], Generator[Step, Any, Delivery]]] = {
+    f"self-collaboration:{'+'.join(roles)}": partial(self_collaboration, roles=frozenset(roles))
+    for roles in (("coder",), ("analyst", "coder"), ("coder", "tester"))
+}
+"""Self-collaboration without some of its roles, to measure what each of them brings; no repository chooses them."""
+
+PLAYABLE = {**STRATEGIES, **ABLATIONS}
+"""All that a run can be given by name."""
 
 ROLES = (*COMMON_ROLES, *(role.name for role in (ARCHITECT, *testing_roles.ROLES, *organization_roles.ROLES)))
 """The names of all roles that any strategy asks: each may have a model of its own."""
