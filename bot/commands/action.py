@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import json as jsons
+import signal
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +16,9 @@ import typer
 
 app = typer.Typer()
 NOTHING = "nothing"
+CALLED_OFF = "The job was cancelled."
+SHOWN = 10
+"""Annotations of one kind that GitHub shows of a step."""
 NOTHING_CODE = 13
 """The exit code when nothing was done: never green as if something had been."""
 
@@ -47,29 +53,60 @@ def carried_out(settings: Any, job: Any, issue: int | None) -> Any:
     """How the run ended that the job's event, or the label on `issue`, started; or why there was none."""
     from bot.commands import service_wiring as parts
     from bot.forge import events
+    from bot.service.order import Ended
     from bot.service.requests import Occurrence
     from bot.service.serving import Role, engine
+    from bot.task import Outcome
 
     roles = frozenset({Role.WORKER, Role.PUBLISHER})
     settings.state_dir.mkdir(parents=True, exist_ok=True)
     furnish = functools.partial(parts.furnish, settings, roles, threading.Event())
     key = f"{job.run_id}-{job.run_attempt}-{issue or 0}"
+    event: Any = None
+    if issue is None:
+        event = events.read(job.event_name, job.event_path.read_bytes(), guid=key, rules=parts.rules(settings))
+        if isinstance(event, events.Ignored):
+            return event.because
     with engine(
         settings.database, settings.state_dir, roles, capacity=parts.capacity(settings), furnish=furnish,
         sweep_minutes=None,
-    ) as desk:  # fmt: skip
+    ) as desk, heeding_the_end(desk, key) as cancelled:  # fmt: skip
         if issue is not None:
             (said,) = desk.wait(desk.sweep(f"sweep-{key}", (job.repository, issue)))
         else:
-            body = job.event_path.read_bytes()
-            event = events.read(job.event_name, body, guid=key, rules=parts.rules(settings))
-            if isinstance(event, events.Ignored):
-                return event.because
-            said = desk.wait(desk.received([Occurrence.of(event, key)])[0])
+            said = desk.wait(*desk.received([Occurrence.of(event, key)]))
         ended = desk.wait(said) if desk.status(said) else said
         while not desk.quiet():
             time.sleep(0.2)
+    if ended is None and cancelled.is_set():
+        return Ended(run=said, outcome=Outcome.CANCELLED, reason=CALLED_OFF).model_dump(mode="json")
     return ended
+
+
+@contextmanager
+def heeding_the_end(desk: Any, key: str) -> Iterator[threading.Event]:
+    """While this lasts, a job that is cancelled stops its runs and says so on the issue, in the seconds it is given."""
+    cancelled, over = threading.Event(), threading.Event()
+
+    def stop() -> None:
+        cancelled.wait()
+        if not over.is_set():
+            desk.stop(f"cancelled-{key}", CALLED_OFF)
+
+    watcher = threading.Thread(target=stop, daemon=True)
+    watcher.start()
+    before = {number: signal.signal(number, lambda *_: cancelled.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield cancelled
+    finally:
+        was = cancelled.is_set()
+        over.set()
+        cancelled.set()
+        watcher.join()
+        if not was:
+            cancelled.clear()
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def report(job: Any, ended: Any) -> None:
@@ -91,8 +128,18 @@ def report(job: Any, ended: Any) -> None:
     tell(job.output, outputs | {"transcript": str(it.transcript or "")})
     summarize(job.step_summary, summary(it, shown))
     kind = "notice" if shown.exit_code == 0 else "warning"
-    typer.echo(f"::{kind} title=agent-fix, {escaped(shown.headline)}::{escaped(it.reason[:1000])}")
+    typer.echo(f"::{kind} title=agent-fix{escaped(',')} {escaped(shown.headline)}::{escaped(it.reason[:1000])}")
+    for one in pointed(it.annotations):
+        typer.echo(one)
     raise typer.Exit(shown.exit_code)
+
+
+def pointed(annotations: Any) -> Iterator[str]:
+    """Workflow commands that point into the files; of each kind as many as GitHub shows."""
+    for level, command in (("failure", "error"), ("warning", "warning"), ("notice", "notice")):
+        for one in [one for one in annotations if one.level == level][:SHOWN]:
+            place = f"file={escaped(one.path)},line={one.first_line},endLine={one.last_line}"
+            yield f"::{command} {place},title={escaped(one.title)}::{escaped(one.message)}"
 
 
 def summary(it: Any, shown: Any) -> str:
@@ -109,7 +156,13 @@ def summary(it: Any, shown: Any) -> str:
         "time": f"{it.seconds:.0f} s",
     }
     table = "".join(f"| {name} | {value} |\n" for name, value in rows.items() if value)
-    return f"## agent-fix: {shown.headline}\n\n{shown.text}\n\n{markdown(it.reason)}\n\n| | |\n| :-- | :-- |\n{table}"
+    parts = [
+        f"## agent-fix: {shown.headline}",
+        shown.text,
+        it.evidence or markdown(it.reason),
+        f"| | |\n| :-- | :-- |\n{table}",
+    ]
+    return "\n\n".join(part for part in parts if part)
 
 
 def tell(file: Path | None, values: dict[str, str]) -> None:

@@ -83,6 +83,11 @@ class Acts(DBOSConfiguredInstance):
             self._step("ask again", self._sweep.ask_again)
         return said
 
+    @DBOS.workflow(name="stop")
+    def stop(self, why: str) -> None:
+        """Stop all runs, since the process that carries them out is to end for good."""
+        self._carry_out(Decision(stop=("",), because=why))
+
     def _found(self, repository: str, number: int) -> dict[str, Any]:
         return self._sweep.decided(repository, number).to_json()
 

@@ -84,6 +84,10 @@ class Desk:
         place = f"{only[0]}#{only[1]}" if only else "sweep"
         return self._ask("sweep", key, place, list(only) if only else None)
 
+    def stop(self, key: str, why: str) -> str:
+        """Have every run stopped that is not finished, and said of each why."""
+        return self._ask("stop", key, "stop", why)
+
     def wait(self, key: str) -> Any:
         """What something that was asked for gave, once it is finished; None if it was called off."""
         try:

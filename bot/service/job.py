@@ -16,7 +16,7 @@ from bot.llm.budget import Meter, Price
 from bot.llm.port import Model
 from bot.publish.gate import Policy
 from bot.publish.outcomes import PRESENTATIONS
-from bot.publish.proposal import PullRequestText
+from bot.publish.proposal import CheckText, PullRequestText
 from bot.publish.verdict import BAD, Baseline, Level, baseline
 from bot.records import Delivered, RunEnded, RunStarted, StageChanged, Tested
 from bot.service.effects import RunEffects, Seconds, Steps, pausing
@@ -237,10 +237,15 @@ class Job:
         said = message(self.order, best, text)
         published = self.steps("publish", lambda: self.shop.publisher.publish(self.order, best.tree, text, said))
         self._stage(Stage.PUBLISHED, published.branch)
-        return self._ended(outcome, reason, delivery, published)
+        return self._ended(outcome, reason, delivery, published, text.check)
 
     def _ended(
-        self, outcome: Outcome, reason: str, delivery: Delivery | None = None, published: Published | None = None
+        self,
+        outcome: Outcome,
+        reason: str,
+        delivery: Delivery | None = None,
+        published: Published | None = None,
+        check: CheckText | None = None,
     ) -> Ended:
         return ended(
             self.order,
@@ -250,6 +255,7 @@ class Job:
             transcript=self.transcript.path,
             delivery=delivery,
             published=published,
+            check=check,
         )
 
     def _stage(self, stage: Stage, detail: str = "") -> None:

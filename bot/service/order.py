@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from bot.forge.port import Annotation
 from bot.llm.budget import Limits
 from bot.publish.names import slug
 from bot.task import Outcome, Task
@@ -54,6 +55,10 @@ class Ended(BaseModel):
     files: tuple[str, ...] = ()
     fixed_tests: tuple[str, ...] = ()
     new_tests: tuple[str, ...] = ()
+    evidence: str = ""
+    """Markdown: what was shown of the change."""
+    annotations: tuple[Annotation, ...] = ()
+    """Where in the files to look."""
     rounds: int = 0
     calls: int = 0
     tokens_in: int = 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from bot.llm.budget import Meter
 from bot.publish.gate import Policy, objections
 from bot.publish.pointers import pointers
-from bot.publish.proposal import Changed, PullRequestText, Story, propose
+from bot.publish.proposal import Changed, CheckText, PullRequestText, Story, propose
 from bot.records import CommandRun, Record, Tested
 from bot.service.order import Ended, Order
 from bot.task import Outcome
@@ -141,6 +141,7 @@ def ended(
     transcript: Path,
     delivery: Delivery | None = None,
     published: Published | None = None,
+    check: CheckText | None = None,
 ) -> Ended:
     """The result of a run as it is kept and printed."""
     best = delivery.best if delivery else None
@@ -156,6 +157,8 @@ def ended(
         files=tuple(sorted(best.tree.patch.files)) if best else (),
         fixed_tests=best.verdict.repaired if best else (),
         new_tests=tuple(test.id for test in best.verdict.own) if best else (),
+        evidence=check.summary if check else "",
+        annotations=check.annotations if check else (),
         rounds=len(delivery.attempts) if delivery else 0,
         calls=total.calls,
         tokens_in=total.input,

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +17,13 @@ from tests.fakes.github_server.stage import PERMISSIONS
 from tests.journeys.github.town import ROOT, Town, setup_environment, town
 
 
-def job(here: Town, event: str, body: bytes, *words: str) -> tuple[int, dict[str, str], str, str]:
-    """Exit code, outputs, summary and log of a job."""
+def started(here: Town, event: str, body: bytes, *words: str) -> subprocess.Popen[str]:
+    """A job at work."""
     folder = here.folder / "job"
     folder.mkdir(exist_ok=True)
     (folder / "event.json").write_bytes(body)
-    output, summary = folder / "output", folder / "summary"
-    output.write_text("")
-    summary.write_text("")
+    for name in ("output", "summary"):
+        (folder / name).write_text("")
     token = here.scene.job_token({name: level for name, level in PERMISSIONS.items() if name != "checks"})
     environment = {
         "PATH": os.environ["PATH"],
@@ -37,18 +40,29 @@ def job(here: Town, event: str, body: bytes, *words: str) -> tuple[int, dict[str
         "GITHUB_EVENT_PATH": str(folder / "event.json"),
         "GITHUB_REPOSITORY": here.repository.full_name,
         "GITHUB_API_URL": here.scene.github.api,
-        "GITHUB_OUTPUT": str(output),
-        "GITHUB_STEP_SUMMARY": str(summary),
+        "GITHUB_OUTPUT": str(folder / "output"),
+        "GITHUB_STEP_SUMMARY": str(folder / "summary"),
         **{f"AGENT_FIX_MODEL_{role.upper()}": role for role in here.model.project.roles},
         **{name: os.environ[name] for name in ("SSL_CERT_FILE", "DOCKER_HOST") if name in os.environ},
         **setup_environment(),
     }
     command = [sys.executable, "-c", "from bot.cli import main; main()", "action", *words]
-    done = subprocess.run(
-        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=280, check=False
+    return subprocess.Popen(
+        command, env=environment, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    outputs = dict(line.split("=", 1) for line in output.read_text().splitlines())
-    return done.returncode, outputs, summary.read_text(), done.stdout + done.stderr
+
+
+def ended(here: Town, process: subprocess.Popen[str]) -> tuple[int, dict[str, str], str, str]:
+    """Exit code, outputs, summary and log of a job."""
+    log, _ = process.communicate(timeout=280)
+    folder = here.folder / "job"
+    outputs = dict(line.split("=", 1) for line in (folder / "output").read_text().splitlines())
+    return process.returncode, outputs, (folder / "summary").read_text(), log
+
+
+def job(here: Town, event: str, body: bytes, *words: str) -> tuple[int, dict[str, str], str, str]:
+    """A whole job."""
+    return ended(here, started(here, event, body, *words))
 
 
 def payload(here: Town) -> bytes:
@@ -73,9 +87,38 @@ def test_the_label_the_schedule_and_nothing_to_do(tmp_path: Path) -> None:
         assert pull.author.login == "github-actions[bot]"
         assert Path(outputs["transcript"]).is_file()
         assert "## agent-fix: Fixed" in summary
+        assert "| suite | before | with the change |" in summary
         assert "::notice title=agent-fix" in log
+        assert re.search(r"(?m)^::notice file=tests/test_writing\.py,line=\d+,endLine=\d+,title=Fails without", log)
         asked = here.asked()
         code, outputs, summary, log = job(here, "issues", payload(here))
         assert (code, outputs["outcome"]) == (13, "nothing"), log
         assert "Nothing was done" in summary
         assert (here.asked(), len(here.pulls(issue))) == (asked, 1)
+
+
+def test_a_job_that_is_cancelled_says_so_in_the_seconds_it_is_given(tmp_path: Path) -> None:
+    with town(tmp_path) as here:
+        here.scene.github.hooks.lose = True
+        issue, called = here.issue(), threading.Event()
+        here.label(issue)
+        processes: list[subprocess.Popen[str]] = []
+        told: list[float] = []
+
+        def cancel() -> None:
+            processes[0].send_signal(signal.SIGINT)
+            told.append(time.monotonic())
+            called.wait(20)  # the model would answer late
+
+        here.at_request(1, cancel)
+        processes.append(started(here, "issues", payload(here)))
+        try:
+            code, outputs, summary, log = ended(here, processes[0])
+        finally:
+            called.set()
+        assert (code, outputs["outcome"]) == (10, "cancelled"), log
+        assert time.monotonic() - told[0] < 7
+        assert "The job was cancelled." in summary
+        assert here.headline(issue) == "Cancelled"
+        assert "The job was cancelled." in here.own_comments(issue)[0].body
+        assert here.pulls(issue) == []

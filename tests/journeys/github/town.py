@@ -116,7 +116,7 @@ class Town:
 
     def own_comments(self, issue: Issue) -> list[Comment]:
         """The bot's comments."""
-        return [one for one in issue.comments if one.author.login == "agent-fix[bot]"]
+        return [one for one in issue.comments if one.author.login in ("agent-fix[bot]", "github-actions[bot]")]
 
     def headline(self, issue: Issue) -> str:
         """How the run ended, in the words of the bot's only comment, answers apart; empty if it has not ended."""
