@@ -27,6 +27,7 @@ from bot.service.publishing import Publishing
 from bot.service.runs import RunFolder
 from bot.service.serving import Capacity, Role
 from bot.service.sweep import Sweep
+from bot.service.talking import Talking
 from bot.service.working import GitHubRuns, Means, Place
 from bot.settings import Settings
 from bot.team.strategies import DEFAULT, STRATEGIES
@@ -93,8 +94,9 @@ def furnish(settings: Settings, roles: frozenset[Role], leaving: threading.Event
     if Role.PUBLISHER in roles:
         intake = Intake(host, policy(settings), desk.request)
         sweep = Sweep(host, intake, desk, timedelta(minutes=settings.grace_minutes))
-        publishing = Publishing(host, mirrors, Mask(settings.secrets))
-        Acts(intake, publishing, sweep, desk, patience, rules(settings))
+        mask = Mask(settings.secrets)
+        talking, publishing = Talking(host, mask), Publishing(host, mirrors, mask)
+        Acts(intake, talking, publishing, sweep, desk, patience, rules(settings))
     if Role.WORKER in roles:
         GitHubRuns(means(settings, host=host, mirrors=mirrors, desk=desk, patience=patience, leaving=leaving))
 

@@ -22,6 +22,7 @@ from bot.service.patience import Patience, patiently
 from bot.service.publishing import Publishing
 from bot.service.requests import Occurrence, Publication, RunRequest, Told
 from bot.service.sweep import Sweep
+from bot.service.talking import Talking
 from bot.service.telling import QUEUED, STAGES, queued
 from bot.task import Outcome
 
@@ -33,10 +34,18 @@ class Acts(DBOSConfiguredInstance):
     """What is done with the forge's write credential."""
 
     def __init__(  # noqa: PLR0917 - each a part of its own
-        self, intake: Intake, publishing: Publishing, sweep: Sweep, desk: Desk, patience: Patience, rules: Rules
+        self,
+        intake: Intake,
+        talking: Talking,
+        publishing: Publishing,
+        sweep: Sweep,
+        desk: Desk,
+        patience: Patience,
+        rules: Rules,
     ) -> None:
         super().__init__("acts")
         self._intake = intake
+        self._talking = talking
         self._publishing = publishing
         self._sweep = sweep
         self._desk = desk
@@ -59,7 +68,7 @@ class Acts(DBOSConfiguredInstance):
         it = Told.model_validate(told)
         if DBOS.run_step({"name": "out of date"}, lambda: self._out_of_date(it)):
             return
-        self._step("tell", lambda: self._publishing.tell(it))
+        self._step("tell", lambda: self._talking.tell(it))
 
     @DBOS.workflow(name="publish")
     def publish(self, publication: dict[str, Any]) -> dict[str, Any]:
@@ -115,7 +124,7 @@ class Acts(DBOSConfiguredInstance):
             self._step("answer", functools.partial(self._answer, decision, decision.seen.comment, said))
 
     def _saw(self, decision: Decision, seen: Seen) -> None:
-        self._publishing.saw(decision.repository, decision.number, seen)
+        self._talking.saw(decision.repository, decision.number, seen)
 
     def _refuse(self, said: Progress, decision: Decision) -> None:
         number = number_of(said.run)
@@ -160,7 +169,7 @@ class Acts(DBOSConfiguredInstance):
         return explanation(now, before, command=self._rules.command, label=decision.label)
 
     def _answer(self, decision: Decision, comment: int, said: str) -> None:
-        self._publishing.answer(decision.repository, decision.number, comment, said)
+        self._talking.answer(decision.repository, decision.number, comment, said)
 
 
 def account(told: Told, request: RunRequest | None) -> Account:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import enum
+import functools
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 from bot import __version__
 from bot.errors import AgentFixError, Cancelled, OverBudget, Refused, TimedOut
@@ -16,7 +17,7 @@ from bot.llm.budget import Meter, Price
 from bot.llm.port import Model
 from bot.publish.gate import Policy
 from bot.publish.outcomes import PRESENTATIONS
-from bot.publish.proposal import CheckText, PullRequestText
+from bot.publish.proposal import PullRequestText
 from bot.publish.verdict import BAD, Baseline, Level, baseline
 from bot.records import Delivered, RunEnded, RunStarted, StageChanged, Tested
 from bot.service.effects import RunEffects, Seconds, Steps, pausing
@@ -156,8 +157,7 @@ class Job:
         self._stage(Stage.BASELINE, trim.counts(proof.report))
         base = self._baseline(proof, effects)
         self._stage(Stage.TEAM, task.strategy)
-        delivery, moved = self._on_newest(self._delivery(base, effects), proof)
-        delivery = self._as_a_whole(delivery, proof)
+        delivery, moved = self._where_it_goes(self._delivery(base, effects), proof)
         self._stage(Stage.VERIFIED)
         return self._finished(delivery, moved)
 
@@ -204,24 +204,20 @@ class Job:
         delivery: Delivery = perform(measured(PLAYABLE[task.strategy])(work), effects, work.known_bad)
         return delivery
 
-    def _on_newest(self, delivery: Delivery, proof: Proof) -> tuple[Delivery, str]:
-        """The delivery on the newest commit of its branch, if it holds there; and what is to be said of that."""
-        best, newest = delivery.best, self.shop.newest
-        if best is None or newest is None or not PRESENTATIONS[decided(delivery)[0]].opens_pull_request:
+    def _where_it_goes(self, delivery: Delivery, proof: Proof) -> tuple[Delivery, str]:
+        """The delivery on the newest commit of its branch, if it holds there, a revision judged together with all that
+        its pull request had before; and what is to be said of that."""
+        best, shop, task = delivery.best, self.shop, self.order.task
+        if best is None or not PRESENTATIONS[decided(delivery)[0]].opens_pull_request:
             return delivery, ""
-        commit = newest()
-        if commit.id == self.tree.base.id:
+        effects_on = functools.partial(self._effects, proof)
+        if shop.fork is not None:
+            return replace(delivery, best=as_a_whole(best, shop.fork, task, shop.policy, effects_on)), ""
+        commit = shop.newest() if shop.newest else self.tree.base
+        if not isinstance(commit, Commit) or commit.id == self.tree.base.id:
             return delivery, ""
-        moved = rebased(best, commit, self.order.task, self.shop.policy, lambda tree: self._effects(proof, tree))
+        moved = rebased(best, commit, task, shop.policy, effects_on)
         return replace(delivery, best=moved.attempt), moved.said
-
-    def _as_a_whole(self, delivery: Delivery, proof: Proof) -> Delivery:
-        """A revision judged together with all that its pull request had before."""
-        best, fork = delivery.best, self.shop.fork
-        if best is None or fork is None or best.verdict.level is Level.NONE:
-            return delivery
-        whole = as_a_whole(best, fork, self.order.task, self.shop.policy, lambda tree: self._effects(proof, tree))
-        return replace(delivery, best=whole)
 
     def _finished(self, delivery: Delivery, moved: str) -> Ended:
         outcome, reason = decided(delivery)
@@ -237,16 +233,9 @@ class Job:
         said = message(self.order, best, text)
         published = self.steps("publish", lambda: self.shop.publisher.publish(self.order, best.tree, text, said))
         self._stage(Stage.PUBLISHED, published.branch)
-        return self._ended(outcome, reason, delivery, published, text.check)
+        return self._ended(outcome, reason, delivery, published=published, check=text.check)
 
-    def _ended(
-        self,
-        outcome: Outcome,
-        reason: str,
-        delivery: Delivery | None = None,
-        published: Published | None = None,
-        check: CheckText | None = None,
-    ) -> Ended:
+    def _ended(self, outcome: Outcome, reason: str, delivery: Delivery | None = None, **found: Any) -> Ended:
         return ended(
             self.order,
             outcome,
@@ -254,8 +243,7 @@ class Job:
             meter=self.meter,
             transcript=self.transcript.path,
             delivery=delivery,
-            published=published,
-            check=check,
+            **found,
         )
 
     def _stage(self, stage: Stage, detail: str = "") -> None:

@@ -1,4 +1,4 @@
-"""The acts of whoever holds the forge's write credential: showing how a run stands, and publishing its change.
+"""Publishing a change: branch, pull request, note, check and answers.
 
 Each method is safe to do again after a crash at any point: it looks at what is there before it adds to it.
 """
@@ -12,15 +12,14 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from bot.errors import Refused
-from bot.forge.port import Check, Forge, Host, Moved, NotThere, Proposal, PullRequest, Unavailable
+from bot.forge.port import Check, Forge, Host, Moved, NotThere, Proposal, PullRequest
 from bot.publish.blocks import content
-from bot.publish.comment import progress_comment
 from bot.publish.names import BRANCHES, branch
 from bot.publish.proposal import CheckText
 from bot.publish.revised import REVISIONS, Revised, revised_body, was_draft
-from bot.service.decision import Seen, issue_of, own_pull
+from bot.service.decision import issue_of, own_pull
 from bot.service.patience import fetched
-from bot.service.requests import Publication, PublishedOn, RunRequest, Told
+from bot.service.requests import Publication, PublishedOn, RunRequest
 from bot.task import Task
 from repo_tools.changes import authors
 from repo_tools.checkout import Repository
@@ -50,33 +49,6 @@ class Publishing:
         self._host = host
         self._mask = mask
         self._mirrors = mirrors
-
-    def tell(self, told: Told) -> None:
-        """Show how a run stands. An issue that is gone or closed to the bot has no reader: nothing is shown."""
-        try:
-            forge = self._host.forge(told.repository)
-            forge.issues.progress(told.number, self._mask(progress_comment(told.progress)))
-            forge.issues.mark(told.number, told.label)
-        except (NotThere, Refused):
-            return
-
-    def saw(self, repository: str, number: int, seen: Seen) -> None:
-        """Show that what somebody did was seen. It is a courtesy: if it cannot be done now, it is not done."""
-        try:
-            forge = self._host.forge(repository)
-            if seen.remark is not None:
-                forge.reviews.saw(number, seen.remark)
-            else:
-                forge.issues.saw(seen.issue or number, seen.comment)
-        except (Unavailable, NotThere, Refused) as error:
-            LOG.info("%s#%s: %s", repository, number, error)
-
-    def answer(self, repository: str, number: int, comment: int, said: str) -> None:
-        """Answer a comment."""
-        try:
-            self._host.forge(repository).issues.answer(number, comment, self._mask(said))
-        except (NotThere, Refused) as error:
-            LOG.info("%s#%s: %s", repository, number, error)
 
     def publish(self, it: Publication, patiently: Patiently) -> PublishedOn:
         """Branch, pull request, note and check of a change, or why there is none."""
