@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from repo_tools.checkout import Commit
 from repo_tools.tree import Tree
@@ -38,4 +39,5 @@ def established(
     )
     proof = prove(sandbox, tree, found, seconds=seconds)
     recipes.remember(repository, tree, mounted, proof.recipe)
-    return proof
+    # A proof is stored, and a tree, which is read from a repository, cannot be: who goes on prepares for a tree anyway.
+    return replace(proof, environment=replace(proof.environment, base=None))
