@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 import threading
+import tomllib
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,11 +19,16 @@ import typer
 
 app = typer.Typer()
 PAGE = Path(__file__).parent / "setup.html"
+WORDS = {"contents": "branches and files", "issues": "issues", "pull_requests": "pull requests", "checks": "checks"}
+"""What the App may write, in the words of its reader."""
+KEYS = ("github_app_id", "github_app_key", "webhook_secret")
 
 
 @app.command()
 def setup(
-    webhook: Annotated[str | None, typer.Option(help="Where GitHub shall deliver: https://HOST/webhook.")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="How GitHub reaches `agent-fix serve`: https://HOST, without a path.")
+    ] = None,
     name: Annotated[str, typer.Option(help="The App's name, unique on all of GitHub.")] = "agent-fix",
     organization: Annotated[str | None, typer.Option(help="Make it the organisation's, not yours.")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The setup page's port on this machine.")] = 8011,
@@ -33,66 +39,86 @@ def setup(
     from bot.settings import config_file, load_settings
 
     settings = load_settings()
-    folder = config_file().parent
+    key, config = config_file().with_name("app.pem"), config_file()
+    check_free(key, config)
     certificates = str(settings.ca_bundle) if settings.ca_bundle else None
     api = Api(url=settings.github_api, certificates=certificates)
     state, done = secrets.token_urlsafe(24), threading.Event()
 
     def finish(code: str) -> str:
         made = exchange(api, code)
-        keep(folder, made)
+        keep(key, config, made)
         return f"{made.url}/installations/new"
 
     server = ThreadingHTTPServer(("127.0.0.1", port), BaseHTTPRequestHandler)
     own = f"http://127.0.0.1:{server.server_port}"
-    shown = page(settings.github_api, own, state, name=name, webhook=webhook, organization=organization)
+    shown = page(settings.github_api, own, state, name=name, url=url, organization=organization, label=settings.label)
     server.RequestHandlerClass = functools.partial(Handler, shown, state, finish, done)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     typer.echo(f"Open {own} and click. Waiting …")
     done.wait()
     server.shutdown()
-    typer.echo(f"The App's secrets are in {folder / 'config.toml'} and {folder / 'app.pem'}, for you alone to read.")
+    typer.echo(f"The App's secrets are in {config} and {key}, for you alone to read. Start `agent-fix serve` now.")
 
 
-def page(api: str, own: str, state: str, *, name: str, webhook: str | None, organization: str | None) -> str:
-    """The page with the one button."""
+def page(api: str, own: str, state: str, *, name: str, url: str | None, organization: str | None, label: str) -> str:
+    """The page with the one button. Raises `BadInput` for what GitHub would not take."""
     from bot.forge.manifest import creation_url, manifest
 
-    asked = manifest(name, homepage=webhook or "https://github.com", redirect_url=f"{own}/made", webhook_url=webhook)
-    web = "https://github.com" if "api.github.com" in api else api.removesuffix("/api/v3")
+    webhook = f"{url.rstrip('/')}/webhook" if url else None
+    homepage = url or "https://github.com"
+    asked = manifest(name, homepage=homepage, redirect_url=f"{own}/made", webhook_url=webhook)
+    where = webhook or "none. Without one, the sweep of `agent-fix serve` finds labels, minutes later."
     places = {
-        "action": creation_url(web, state, organization),
+        "action": creation_url(web(api), state, organization),
         "manifest": json.dumps(asked),
-        "permissions": "".join(
-            f"<li>{html.escape(what)}: {html.escape(level)}</li>"
-            for what, level in asked["default_permissions"].items()
-        ),
-        "webhook": webhook or "none: without one, use the schedule of the Action or `agent-fix serve`'s sweep",
+        "name": asked["name"],
+        "owner": f"the organisation {organization}" if organization else "your account",
+        "writes": ", ".join(WORDS[one] for one, level in asked["default_permissions"].items() if level == "write"),
+        "webhook": where,
+        "label": label,
     }
     text = PAGE.read_text("utf-8")
     for place, value in places.items():
-        text = text.replace(f"[[{place}]]", value if place == "permissions" else html.escape(value))
+        text = text.replace(f"[[{place}]]", html.escape(value))
     return text
 
 
-def keep(folder: Path, made: Any) -> None:
-    """Write the App's secrets for their owner's eyes alone. Raises `BadInput` rather than write over a key."""
+def web(api: str) -> str:
+    """The address of a GitHub's pages, from that of its API."""
+    parts = urlsplit(api)
+    return f"{parts.scheme}://{parts.netloc.removeprefix('api.')}"
+
+
+def check_free(key: Path, config: Path) -> None:
+    """Raise `BadInput` if there is an App's key already: GitHub shows the new one's secrets once, so ask before."""
     from bot.errors import BadInput
 
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    key, config = folder / "app.pem", folder / "config.toml"
     if key.exists():
         raise BadInput(f"{key} exists already: it belongs to another App. Move it away first.")
+    there = tomllib.loads(config.read_text("utf-8")) if config.exists() else {}
+    named = [name for name in KEYS if name in there]
+    if named:
+        raise BadInput(f"{config} names {' and '.join(named)} already: take that out first.")
+    config.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not os.access(config.parent, os.W_OK):
+        raise BadInput(f"{config.parent} cannot be written to, and the App's secrets go there.")
+
+
+def keep(key: Path, config: Path, made: Any) -> None:
+    """Write the App's secrets for their owner's eyes alone."""
     _write(key, made.private_key)
-    lines = [f'github_app_id = "{made.id}"', f'github_app_key = "{key}"']
-    lines += [f'webhook_secret = "{made.webhook_secret}"'] if made.webhook_secret else []
-    before = config.read_text("utf-8").rstrip() + "\n" if config.exists() else ""
-    _write(config, before + "\n".join(lines) + "\n")
+    values = {"github_app_id": str(made.id), "github_app_key": str(key), "webhook_secret": made.webhook_secret}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in values.items() if value]
+    # First in the file: below the heading of a table they would belong to that.
+    before = config.read_text("utf-8") if config.exists() else ""
+    _write(config, "\n".join(lines) + "\n" + before)
 
 
 def _write(path: Path, text: str) -> None:
     temporary = path.with_name(f".{path.name}.new")
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+    temporary.unlink(missing_ok=True)
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
     temporary.replace(path)
 
@@ -114,7 +140,7 @@ class Handler(BaseHTTPRequestHandler):
         given = {name: values[0] for name, values in parse_qs(parts.query).items()}
         if parts.path == "/":
             self._answer(200, self._shown)
-        elif parts.path != "/made" or not secrets.compare_digest(given.get("state", ""), self._state):
+        elif parts.path != "/made" or not secrets.compare_digest(given.get("state", "").encode(), self._state.encode()):
             self._answer(404, "Nothing is here. Go back to the first page and begin again.")
         else:
             try:
