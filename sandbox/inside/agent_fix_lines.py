@@ -73,13 +73,20 @@ def _begin() -> None:
     else:
         threading.settrace(_called)
     again()
-    atexit.register(write)
+    atexit.register(_end)
 
 
 def again() -> None:
     """Trace this thread, if it must be traced and is not."""
     if not hasattr(sys, "monitoring") and sys.gettrace() is not _called:
         sys.settrace(_called)
+
+
+def _end() -> None:
+    """The process ends: what a trace function needs may be taken down before it."""
+    if not hasattr(sys, "monitoring"):
+        sys.settrace(None)
+    write()
 
 
 def write() -> None:
