@@ -43,6 +43,7 @@ FLOORS = [
         "bot.publish.python_tests",
         "bot.publish.sanitize",
         "bot.publish.security",
+        "bot.publish.weak_patterns",
         "bot.publish.segments",
         "bot.publish.rendered",
         "bot.publish.hidden_text",

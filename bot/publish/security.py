@@ -1,7 +1,7 @@
-"""Static rules on what a change adds: a pattern that attackers live on must be seen by a person. Python alone, so far.
+"""Static rules on what a change adds: a pattern that attackers live on must be seen by a person.
 
-The rules are bandit's: they come with a package and only parse. Semgrep, the other candidate, fetches its rules from a
-registry at run time and is ten times as large.
+For Python the rules are bandit's: they come with a package and only parse. Semgrep, the other candidate, fetches its
+rules from a registry at run time and is ten times as large. Other languages have a few patterns of our own.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from bot.publish.objection import Objection
 from bot.publish.sanitize import code
+from bot.publish.weak_patterns import weak_lines
 
 RULE = "security"
 LEAST = "MEDIUM"
@@ -40,11 +41,10 @@ def weaknesses(pairs: Mapping[str, tuple[str | None, str | None]], tests: Collec
     Only a rule that is broken more often than before counts, so that code that moved or was reworded does not.
     A comment that switches a rule off is not heeded: whoever wrote the change could have written it.
     """
-    chosen = {path: pair for path, pair in pairs.items() if path.endswith(".py") and path not in tests}
-    new = _scanned({path: after for path, (_, after) in chosen.items() if after})
+    new = _found({path: after for path, (_, after) in pairs.items() if after and path not in tests})
     if not new:
         return
-    old = _scanned({path: before for path, (before, _) in chosen.items() if before})
+    old = _found({path: before for path, (before, _) in pairs.items() if before and path not in tests})
     more = Counter(one.rule for one in new) - Counter(one.rule for one in old)
     known = Counter((one.rule, one.source) for one in old)
     for one in new:
@@ -58,8 +58,19 @@ def weaknesses(pairs: Mapping[str, tuple[str | None, str | None]], tests: Collec
             )
 
 
+def _found(texts: Mapping[str, str]) -> list[Finding]:
+    """The findings in files of these texts."""
+    found = _scanned({path: text for path, text in texts.items() if path.endswith(".py")})
+    for path, text in texts.items():
+        found += [
+            Finding(path, number, line.strip()[:120], one.name, one.text)
+            for number, line, one in weak_lines(path, text)
+        ]
+    return found
+
+
 def _scanned(texts: Mapping[str, str]) -> list[Finding]:
-    """The findings in files of these texts, which are parsed and never run."""
+    """What bandit finds in files of these texts, which are parsed and never run."""
     if not texts:
         return []
     with warnings.catch_warnings():  # of a library that it uses, about its own use

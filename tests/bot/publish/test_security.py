@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from bot.publish.gate import objections
@@ -73,3 +75,41 @@ def test_one_more_of_the_same_kind_is_new() -> None:
 
 def test_nothing_of_the_change_is_run() -> None:
     objections(tree({}, {"a.py": "raise SystemExit('run')\neval('1')\n"}), (), DEFAULT)
+
+
+@pytest.mark.parametrize(
+    ("path", "weak", "harmless"),
+    [
+        ("a.js", "eval(text)", "evaluate(text); parser.eval(node)"),
+        ("a.ts", "const f = new Function(body)", "const f = new Functional(body)"),
+        ("a.mjs", "exec(`ls ${name}`)", "execFile('ls', [name]); pattern.exec(text)"),
+        ("a.ts", "execSync('ls ' + name)", "execSync('ls -l')"),
+        ("a.js", "request({ rejectUnauthorized: false })", "request({ rejectUnauthorized: true })"),
+        ("a.jsx", "<p dangerouslySetInnerHTML={{ __html: text }} />", "<p>{text}</p>"),
+        ("a.js", "box.innerHTML = text", "box.textContent = text; if (box.innerHTML === text) {}; box.innerHTML = ''"),
+        ("a.go", 'exec.Command("sh", "-c", "ls "+name)', 'exec.Command("ls", name); exec.Command("sh", "-c", "ls")'),
+        ("a.go", "&tls.Config{InsecureSkipVerify: true}", "&tls.Config{InsecureSkipVerify: false}"),
+        ("a.go", 'db.Query(fmt.Sprintf("SELECT %s", name))', 'db.Query("SELECT ?", name)'),
+        ("A.java", 'Runtime.getRuntime().exec("ls " + name);', 'new ProcessBuilder("ls", name).start();'),
+        ("A.java", 'statement.executeQuery("SELECT " + name);', 'connection.prepareStatement("SELECT ?");'),
+        ("A.kt", "ObjectInputStream(input) ; new ObjectInputStream(input)", "ObjectMapper().readValue(input)"),
+        ("a.rb", 'system("ls #{name}")', 'system("ls", name)'),
+        ("a.rb", "Marshal.load(data)", "JSON.parse(data)"),
+        ("a.rb", "eval(text)", "evaluate(text); Integer.eval"),
+        ("a.php", "shell_exec($command);", "escapeshellarg($command);"),
+        ("a.php", "unserialize($data);", "json_decode($data);"),
+        ("a.php", "eval($code);", "evaluate($code);"),
+    ],
+)
+def test_other_languages_have_patterns_of_their_own(path: str, weak: str, harmless: str) -> None:
+    assert [one.rule for one in found({path: "x\n"}, {path: f"x\n{weak}\n"})] == ["security"]
+    assert found({path: "x\n"}, {path: f"x\n{harmless}\n"}) == []
+    assert found({path: "x\n"}, {path: f"x\n// {weak}\n"}) == []
+    assert found({path: f"{weak}\n"}, {path: f"{weak}\ny\n"}) == []
+
+
+def test_no_line_takes_long() -> None:
+    long = "exec(" + "`${" * 300
+    begun = time.monotonic()
+    found({}, {"a.js": f"{long}\n" * 2_000, "a.php": f"{long}\n" * 2_000})
+    assert time.monotonic() - begun < 5
