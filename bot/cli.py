@@ -177,7 +177,7 @@ def _execute(settings: Any, folder: Any, json: bool) -> None:
     with folder.held(), _watching(order, json) as watch:
         carry_out = functools.partial(wiring.carry_out, settings=settings, folder=folder, stop=stop, watch=watch)
         try:
-            with engine(folder.database, carry_out) as runs:
+            with engine(folder.database, carry_out, stop.event) as runs:
                 ended = start(runs, order)
         except Paused:
             ended = None

@@ -101,26 +101,7 @@ class Transcript:
     def completion(self, request: Request, completion: Completion) -> None:
         """Append one request of `request.agent` and its answer."""
         with self._lock:
-            last = self._of(request.agent)
-            kept = _common(last.messages, request.messages)
-            record = Completed(
-                agent=request.agent,
-                role=request.role,
-                index=request.index,
-                kept=kept,
-                messages=tuple(_stored(message, last.results) for message in request.messages[kept:]),
-                tools=None if last.tools == request.tools else request.tools,
-                text=completion.text,
-                tool_calls=completion.tool_calls,
-                usage=completion.usage,
-                model=completion.model,
-                seconds=completion.seconds,
-                finish=completion.finish,
-                usd=completion.usd,
-            )
-            last.messages = (*request.messages, _reply(completion))
-            last.tools = request.tools
-            self.add(record)
+            self.add(_exchanged(self._of(request.agent), request, completion))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -151,6 +132,50 @@ class Transcript:
             os.ftruncate(self._file, size)
             raise OSError(f"{self.path}: the disk took only a part of a record; make room and resume the run.")
         os.fsync(self._file)
+
+
+class Kept:
+    """Records that are kept in memory until whoever waits for them adds them to the transcript. For one thread."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self._conversations: dict[str, _Conversation] = {}
+
+    def add(self, record: Record) -> None:
+        """Keep one more."""
+        if isinstance(record, ToolUsed):
+            self._of(record.agent).results[record.call_id] = record.result
+        self.records.append(record)
+
+    def completion(self, request: Request, completion: Completion) -> None:
+        """Keep one request of `request.agent` and its answer."""
+        self.add(_exchanged(self._of(request.agent), request, completion))
+
+    def _of(self, agent: str) -> _Conversation:
+        return self._conversations.setdefault(agent, _Conversation())
+
+
+def _exchanged(last: _Conversation, request: Request, completion: Completion) -> Completed:
+    """The record of one exchange; `last` is what came before it, and is brought up to date."""
+    kept = _common(last.messages, request.messages)
+    record = Completed(
+        agent=request.agent,
+        role=request.role,
+        index=request.index,
+        kept=kept,
+        messages=tuple(_stored(message, last.results) for message in request.messages[kept:]),
+        tools=None if last.tools == request.tools else request.tools,
+        text=completion.text,
+        tool_calls=completion.tool_calls,
+        usage=completion.usage,
+        model=completion.model,
+        seconds=completion.seconds,
+        finish=completion.finish,
+        usd=completion.usd,
+    )
+    last.messages = (*request.messages, _reply(completion))
+    last.tools = request.tools
+    return record
 
 
 def read(path: Path) -> tuple[Record, ...]:

@@ -7,7 +7,7 @@ import functools
 import hashlib
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.errors import BadInput
@@ -24,6 +24,7 @@ from bot.secrets_mask import Mask
 from bot.service.effects import Seconds, Steps
 from bot.service.job import Job, Publisher, Workshop
 from bot.service.order import Ended, Order
+from bot.service.parts import Shared
 from bot.service.runs import RunFolder
 from bot.service.story import Published
 from bot.settings import Settings
@@ -125,6 +126,7 @@ def carry_out(
     ):
         publisher = Folder(LocalRepo(repository, folder.path))
         shop = workshop(settings, order, stop, publisher, local_name(order.repository))
+        shop = replace(shop, share=Shared(order.run))
         commit = repository.resolve(order.task.base_commit)
         ended = Job(order, commit, shop, steps, transcript).carry_out()
     folder.keep(ended)

@@ -16,11 +16,13 @@ from bot.forge.github_app import GitHubApp, GitHubByToken
 from bot.forge.port import Access, Host
 from bot.records import Record
 from bot.secrets_mask import Mask
+from bot.service import elsewhere
 from bot.service.acts import Acts
 from bot.service.desk import Desk
 from bot.service.intake import Intake
 from bot.service.job import Publisher
 from bot.service.order import Order
+from bot.service.parts import Parts
 from bot.service.patience import Patience
 from bot.service.policy import Policy
 from bot.service.publishing import Publishing
@@ -28,7 +30,7 @@ from bot.service.runs import RunFolder
 from bot.service.serving import Capacity, Role
 from bot.service.sweep import Sweep
 from bot.service.talking import Talking
-from bot.service.working import GitHubRuns, Means, Place
+from bot.service.working import GitHubRuns, Hands, Means, Place
 from bot.settings import Settings
 from bot.team.strategies import DEFAULT, STRATEGIES
 from bot.transcript import Transcript
@@ -98,7 +100,9 @@ def furnish(settings: Settings, roles: frozenset[Role], leaving: threading.Event
         talking, publishing = Talking(host, mask), Publishing(host, mirrors, mask)
         Acts(intake, talking, publishing, sweep, desk, patience, rules(settings))
     if Role.WORKER in roles:
-        GitHubRuns(means(settings, host=host, mirrors=mirrors, desk=desk, patience=patience, leaving=leaving))
+        own = means(settings, host=host, mirrors=mirrors, desk=desk, patience=patience, leaving=leaving)
+        GitHubRuns(own)
+        Parts(functools.partial(elsewhere.carry_out, means=own))
 
 
 def means(
@@ -113,6 +117,7 @@ def means(
         limits=settings.limits,
         models=wiring.models(settings),
         furnish=functools.partial(place, settings),
+        lend=functools.partial(hands, settings),
         patience=patience,
         leaving=leaving,
     )
@@ -126,4 +131,12 @@ def place(
     stop = wiring.Stop()
     with Transcript.resume(folder.transcript, Mask(settings.secrets), watch=watch) as transcript:
         shop = wiring.workshop(settings, order, stop, publisher, order.task.repository)
-        yield Place(shop, transcript, stop)
+        yield Place(shop, stop, transcript)
+
+
+@contextmanager
+def hands(settings: Settings, order: Order, name: str) -> Iterator[Hands]:
+    """A workshop for one part of a run on this machine; its containers are its own, whoever else is at work on it."""
+    stop = wiring.Stop()
+    own = order.model_copy(update={"run": name})
+    yield Hands(wiring.workshop(settings, own, stop, elsewhere.Nobody(), order.task.repository), stop)

@@ -151,8 +151,8 @@ class Desk:
         return Told.model_validate(found[0].input["args"][0])
 
     def cancel(self, runs: Iterable[str]) -> None:
-        """Take runs off the queue, or have them stop within seconds; those that are finished stay as they are."""
-        self._client.cancel_workflows(list(runs))
+        """Take runs off the queue, or have them stop within seconds, with their parts; what is finished stays."""
+        self._client.cancel_workflows(list(runs), cancel_children=True)
 
     def _ask(self, workflow: str, key: str, partition: str, value: Any, *, priority: int = NOW) -> str:
         handle: Any = self._client.enqueue(_options(workflow, key, partition, priority), value)

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from bot.errors import Cancelled
-from bot.llm.budget import Meter, Metered, estimate_tokens
+from bot.llm.budget import Limits, Meter, Metered, Price, estimate_tokens, unknown_price
 from bot.llm.port import Completion, Model, Request, ToolCall
-from bot.records import Asked, CommandRun, Posted, Tested, ToolUsed
+from bot.records import Asked, CommandRun, Completed, Posted, Record, Tested, ToolUsed
 from bot.team.agent import opening
 from bot.team.loop import perform
 from bot.team.steps import Ask, Note, Strategy
-from bot.transcript import Transcript
+from bot.transcript import Kept, Transcript
 from repo_tools.index import Index
 from repo_tools.tree import Tree
 from repo_tools.view import View
 from sandbox.errors import SandboxStopped
-from sandbox.port import Environment, Result, Sandbox, TestReport
+from sandbox.port import Environment, Recipe, Result, Sandbox, TestReport
 
 T = TypeVar("T")
+EXECUTOR = "executor"
+LEVELS = 6
+"""How deep strategies beside each other are workflows of their own; below that, one is carried out after the other."""
 
 
 class Paused(BaseException):
@@ -44,6 +49,38 @@ class Seconds:
     command: float
 
 
+@dataclass(frozen=True)
+class Work:
+    """One of several strategies that are carried out beside each other. A value, whole enough for another process."""
+
+    key: str
+    """Its name within the run, the same whenever the run is performed again."""
+    make: Callable[[], Strategy[Any]]
+    known_bad: frozenset[str]
+    recipe: Recipe
+    limits: Limits
+    """Its share of what the run has left, so that no sibling's luck decides what another one may do."""
+    seconds: float
+    """How long the run had been at work."""
+    level: int
+
+
+@dataclass(frozen=True)
+class Done:
+    """What became of one of them: what it returned, or raised; and all that it recorded, in order."""
+
+    result: Any
+    error: Exception | None
+    records: tuple[Record, ...]
+
+
+class Share(Protocol):
+    """Has strategies carried out beside each other, each once, by whoever has hands free."""
+
+    def __call__(self, works: Sequence[Work], effects: RunEffects) -> list[Done]:
+        """In the order of `works`. `effects` are of the run that waits. Raises `Paused`."""
+
+
 class RunEffects:
     """Everything that the strategies of one run can cause (`bot.team.loop.Stage`)."""
 
@@ -54,14 +91,19 @@ class RunEffects:
         model: Model,
         sandbox: Sandbox,
         environment: Environment,
-        transcript: Transcript,
+        transcript: Transcript | Kept,
         meter: Meter,
         index: Index,
         request_tokens: Callable[[str], int],
         seconds: Seconds,
         cancel: threading.Event,
+        price: Price = unknown_price,
+        share: Share | None = None,
     ) -> None:
+        """Without a `share`, strategies beside each other are carried out one after the other."""
         self._steps = steps
+        self._bare = model
+        self._request_tokens = request_tokens
         self._model = Metered(model, meter, request_tokens=request_tokens)
         self._sandbox = sandbox
         self._environment = environment
@@ -70,6 +112,9 @@ class RunEffects:
         self._index = index
         self._seconds = seconds
         self._cancel = cancel
+        self._price = price
+        self._share = share
+        self._key, self._level, self._groups = "", 0, 0
 
     def complete(self, request: Request) -> Completion:
         """One paid completion. Raises `OverBudget`, `TimedOut`, `ModelFailed`."""
@@ -85,7 +130,7 @@ class RunEffects:
             f"run {agent}",
             lambda: self._sandbox.run(self._environment, tree, command, seconds=self._left(self._seconds.command)),
         )
-        self._transcript.add(CommandRun.of(command, result, agent=agent))
+        self._transcript.add(CommandRun.of(command, result, agent=self._whose(agent)))
         return result
 
     def test(
@@ -98,7 +143,7 @@ class RunEffects:
                 self._environment, tree, selection=selection, watch=watch, seconds=self._left(self._seconds.tests)
             ),
         )
-        self._transcript.add(Tested.of(reason, report, selection=selection, agent=agent))
+        self._transcript.add(Tested.of(reason, report, selection=selection, agent=self._whose(agent)))
         return report
 
     def called(self, agent: str, call: ToolCall, result: str, ok: bool) -> None:
@@ -117,11 +162,81 @@ class RunEffects:
     def noted(self, note: Note) -> None:
         """Record what was put on the board."""
         value = note.value.model_dump(mode="json") if hasattr(note.value, "model_dump") else note.value
-        self._transcript.add(Posted(slot=note.slot, round=note.round, value=value))
+        self._transcript.add(Posted(agent=self._key, slot=note.slot, round=note.round, value=value))
 
-    def together(self, parts: Mapping[str, Callable[[], Strategy[Any]]]) -> list[Any]:
-        """Carry out strategies beside each other: one after the other, since none can tell the difference."""
-        return [perform(make(), self) for make in parts.values()]
+    def together(self, parts: Mapping[str, Callable[[], Strategy[Any]]], known_bad: frozenset[str]) -> list[Any]:
+        """Carry out strategies beside each other, each under its name; the first error in their order is raised."""
+        self._groups += 1
+        works = [
+            Work(
+                key=f"{self._key}{'/' if self._key else ''}{self._groups}.{name}",
+                make=make,
+                known_bad=known_bad,
+                recipe=self._environment.recipe,
+                limits=self._shared(len(parts)),
+                seconds=self._meter.seconds,
+                level=self._level,
+            )
+            for name, make in parts.items()
+        ]
+        if self._share is None or self._level >= LEVELS:
+            return [
+                perform(work.make(), self._beside(work, self._transcript, self._meter), known_bad) for work in works
+            ]
+        done = self._share(works, self)
+        for record in (record for one in done for record in one.records):
+            self._transcript.add(record)
+            if isinstance(record, Completed):
+                self._meter.add(record.role, record.completion)
+        error = next((one.error for one in done if one.error is not None), None)
+        if error is not None:
+            raise error
+        return [one.result for one in done]
+
+    def part(self, work: Work) -> Done:
+        """Carry out one of several strategies for whoever waits for it. Raises `Paused`, and nothing else."""
+        began, kept = time.monotonic(), Kept()
+        meter = Meter(work.limits, clock=lambda: work.seconds + time.monotonic() - began, price=self._price)
+        try:
+            result = perform(work.make(), self._beside(work, kept, meter), work.known_bad)
+        except Exception as error:  # noqa: BLE001 - who waits raises it, with the records of what it cost
+            return Done(None, error, tuple(kept.records))
+        return Done(result, None, tuple(kept.records))
+
+    def wait(self, name: str, work: Callable[[], T]) -> T:
+        """A step that lasts until others are done."""
+        return self._step(name, work)
+
+    @property
+    def key(self) -> str:
+        """The name of the part whose effects these are; empty for the run itself."""
+        return self._key
+
+    @property
+    def cancel(self) -> threading.Event:
+        """Set when this process is told to stop working on the run."""
+        return self._cancel
+
+    def _beside(self, work: Work, transcript: Transcript | Kept, meter: Meter) -> RunEffects:
+        other = copy.copy(self)
+        other._transcript, other._meter = transcript, meter
+        other._model = Metered(self._bare, meter, request_tokens=self._request_tokens)
+        other._key, other._level, other._groups = work.key, work.level + 1, 0
+        return other
+
+    def _shared(self, parts: int) -> Limits:
+        """What each of some parts may use of what is left."""
+        limits, spent = self._meter.limits, self._meter.total
+        return replace(
+            limits,
+            usd=None if limits.usd is None else max(0.0, limits.usd - spent.usd) / parts,
+            tokens=None if limits.tokens is None else max(0, limits.tokens - spent.tokens) // parts,
+            calls=None if limits.calls is None else max(0, limits.calls - spent.calls) // parts,
+        )
+
+    def _whose(self, agent: str) -> str:
+        """Whose record it is: each part has an executor of its own, so that the order within it is always the same."""
+        return f"{agent} of {self._key}" if self._key and agent == EXECUTOR else agent
 
     def _left(self, wanted: float) -> float:
         """Seconds that a sandbox run may take: no longer than the run itself has left."""

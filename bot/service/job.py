@@ -20,7 +20,7 @@ from bot.publish.outcomes import PRESENTATIONS
 from bot.publish.proposal import PullRequestText
 from bot.publish.verdict import BAD, Baseline, Level, baseline
 from bot.records import Delivered, RunEnded, RunStarted, StageChanged, Tested
-from bot.service.effects import RunEffects, Seconds, Steps, pausing
+from bot.service.effects import RunEffects, Seconds, Share, Steps, pausing
 from bot.service.environment import established
 from bot.service.order import Ended, Order
 from bot.service.rebasing import as_a_whole, rebased
@@ -85,6 +85,8 @@ class Workshop:
     """Of a revision: the commit that its pull request starts from."""
     policy: Policy = field(default_factory=Policy)
     cancel: threading.Event = field(default_factory=threading.Event)
+    share: Share | None = None
+    """How strategies beside each other are spread over whoever has hands free; None where all is done in turn."""
 
     def establish(self, commit: Commit, repository: str, targets: Iterable[str]) -> Proof:
         """See `established`."""
@@ -187,6 +189,8 @@ class Job:
             request_tokens=shop.request_tokens,
             seconds=shop.seconds,
             cancel=shop.cancel,
+            price=shop.price,
+            share=shop.share,
         )
 
     def _baseline(self, proof: Proof, effects: RunEffects) -> Baseline:

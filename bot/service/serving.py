@@ -18,6 +18,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from bot.service.acts import scheduled_sweep
 from bot.service.database import prepare
 from bot.service.desk import ACTS, APPLICATION, RUNS, Desk
+from bot.service.parts import AT_ONCE
+from bot.service.parts import QUEUES as PARTS
+from bot.service.parts import declare_queues as declare_parts
 from bot.service.presence import Watch, new_name, present
 from bot.service.workflow import FORMAT
 
@@ -74,12 +77,13 @@ def engine(
                 "log_level": "ERROR",
             }
         )
-        DBOS.listen_queues([ACTS] * (Role.PUBLISHER in roles) + [RUNS] * (Role.WORKER in roles))
+        DBOS.listen_queues([ACTS] * (Role.PUBLISHER in roles) + [RUNS, *PARTS] * (Role.WORKER in roles))
         desk, done = Desk(database), threading.Event()
         furnish(desk)
         try:
             DBOS.launch()
             _declare_queues(capacity)
+            declare_parts(AT_ONCE)
             if Role.PUBLISHER in roles and sweep_minutes is not None:
                 _schedule(sweep_minutes)
                 desk.sweep(f"sweep-{name}")

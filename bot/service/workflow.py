@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -11,9 +13,10 @@ from dbos import error as engine_errors
 
 from bot.service.effects import Paused, Steps
 from bot.service.order import Ended, Order
+from bot.service.parts import Parts, beside_its_run, declare_queues
 
 T = TypeVar("T")
-FORMAT = "2"
+FORMAT = "3"
 """Part of the application version: a run is resumed only by code that takes the same steps. Raise it with the steps."""
 
 
@@ -42,8 +45,13 @@ class Runs(DBOSConfiguredInstance):
 
 
 @contextmanager
-def engine(database: str, carry_out: Callable[[Order, Steps], Ended]) -> Iterator[Runs]:
-    """A running engine on a database. Runs that a crash left unfinished go on as soon as it starts."""
+def engine(
+    database: str, carry_out: Callable[[Order, Steps], Ended], cancel: threading.Event | None = None
+) -> Iterator[Runs]:
+    """A running engine on a database. Runs that a crash left unfinished go on as soon as it starts.
+
+    `cancel` is set when the process is told to stop.
+    """
     DBOS(
         config={
             "name": "agent-fix",
@@ -54,8 +62,10 @@ def engine(database: str, carry_out: Callable[[Order, Steps], Ended]) -> Iterato
         }
     )
     runs = Runs(carry_out)
+    Parts(functools.partial(beside_its_run, cancel=cancel or threading.Event()))
     try:
         DBOS.launch()
+        declare_queues()
         yield runs
     finally:
         DBOS.destroy(destroy_registry=False)

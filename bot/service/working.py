@@ -24,6 +24,7 @@ from bot.service.desk import Desk
 from bot.service.effects import Paused, Steps
 from bot.service.job import Job, Publisher, Workshop
 from bot.service.order import Ended, Order
+from bot.service.parts import Shared
 from bot.service.patience import Patience, fetched, patiently
 from bot.service.requests import Publication, RunRequest
 from bot.service.runs import RunFolder, begin_or_find
@@ -47,14 +48,22 @@ ANSWER_CHARS = 2_000
 
 
 @dataclass(frozen=True)
-class Place:
-    """A workshop for one run, and the way to end all work in it at once."""
+class Hands:
+    """A workshop, and the way to end all work in it at once."""
 
     shop: Workshop
-    transcript: Transcript
     stop: Callable[[], None]
 
 
+@dataclass(frozen=True)
+class Place(Hands):
+    """A workshop for one whole run."""
+
+    transcript: Transcript
+
+
+Lend = Callable[[Order, str], AbstractContextManager[Hands]]
+"""A workshop for a part of a run, by the part's name."""
 Furnish = Callable[[Order, RunFolder, Publisher, Teller], AbstractContextManager[Place]]
 
 
@@ -69,6 +78,7 @@ class Means:
     limits: Limits
     models: Mapping[str, str]
     furnish: Furnish
+    lend: Lend
     patience: Patience
     leaving: threading.Event
     """Set when the process is told to end: its runs stop, and go on in the next process."""
@@ -154,7 +164,9 @@ def _worked(request: RunRequest, means: Means, steps: Steps, teller: Teller) -> 
         publisher = ToPublisher(request, means.desk, folder.transcript)
         with means.furnish(order, folder, publisher, teller) as place, watching(request.run, means, place):
             look = None if fork else newest(request, means, repository)
-            shop = replace(place.shop, newest=look, fork=fork)
+            known = {"request": request.to_json(), "base": base, "order": order.model_dump(mode="json")}
+            share = Shared(request.run, known)
+            shop = replace(place.shop, newest=look, fork=fork, share=share)
             job = Job(order, repository.resolve(base), shop, steps, place.transcript)
             ended = job.carry_out(others_at_work(request, repository.resolve(base), fork))
             if place.shop.cancel.is_set():
@@ -164,7 +176,7 @@ def _worked(request: RunRequest, means: Means, steps: Steps, teller: Teller) -> 
 
 
 @contextmanager
-def watching(run: str, means: Means, place: Place) -> Iterator[None]:
+def watching(run: str, means: Means, place: Hands) -> Iterator[None]:
     """Stop the work in `place` within seconds of the run being called off, or of the process being told to end."""
     done = threading.Event()
 

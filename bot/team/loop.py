@@ -21,7 +21,7 @@ class Stage(Effects, Protocol):
     def noted(self, note: Note) -> None:
         """Something was put on the board; for the record."""
 
-    def together(self, parts: Mapping[str, Callable[[], Strategy[Any]]]) -> list[Any]:
+    def together(self, parts: Mapping[str, Callable[[], Strategy[Any]]], known_bad: frozenset[str]) -> list[Any]:
         """Carry out strategies side by side; their results in the order of `parts`."""
 
 
@@ -57,4 +57,4 @@ def carry_out(step: Step, stage: Stage, known_bad: frozenset[str]) -> Any:
         case Note():
             return stage.noted(step)
         case Together():
-            return stage.together(step.parts)
+            return stage.together(step.parts, known_bad)

@@ -83,8 +83,8 @@ class Stage:
     def noted(self, note: Note) -> None:
         self.notes.append(note)
 
-    def together(self, parts: Mapping[str, Callable[[], Strategy[Any]]]) -> list[Any]:
-        return [perform(make(), self) for make in parts.values()]
+    def together(self, parts: Mapping[str, Callable[[], Strategy[Any]]], known_bad: frozenset[str]) -> list[Any]:
+        return [perform(make(), self, known_bad) for make in parts.values()]
 
     @property
     def agents(self) -> list[str]:

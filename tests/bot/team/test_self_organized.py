@@ -40,11 +40,11 @@ class Organized(Stage):
         completion: Completion = self._model.complete(request)
         return completion
 
-    def together(self, parts: Mapping[str, Callable[[], Strategy[Any]]]) -> list[Any]:
+    def together(self, parts: Mapping[str, Callable[[], Strategy[Any]]], known_bad: frozenset[str]) -> list[Any]:
         self.together_at_most = max(self.together_at_most, len(parts))
         names = list(parts)
         self._order(names)
-        done = {name: perform(parts[name](), self) for name in names}
+        done = {name: perform(parts[name](), self, known_bad) for name in names}
         return [done[name] for name in parts]
 
 
