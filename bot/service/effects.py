@@ -173,7 +173,7 @@ class RunEffects:
                 make=make,
                 known_bad=known_bad,
                 recipe=self._environment.recipe,
-                limits=self._shared(len(parts)),
+                limits=shared(self._meter, len(parts)),
                 seconds=self._meter.seconds,
                 level=self._level,
             )
@@ -184,14 +184,18 @@ class RunEffects:
                 perform(work.make(), self._beside(work, self._transcript, self._meter), known_bad) for work in works
             ]
         done = self._share(works, self)
-        for record in (record for one in done for record in one.records):
-            self._transcript.add(record)
-            if isinstance(record, Completed):
-                self._meter.add(record.role, record.completion)
+        for one in done:
+            self._add(one.records)
         error = next((one.error for one in done if one.error is not None), None)
         if error is not None:
             raise error
         return [one.result for one in done]
+
+    def _add(self, records: Sequence[Record]) -> None:
+        for record in records:
+            self._transcript.add(record)
+            if isinstance(record, Completed):
+                self._meter.add(record.role, record.completion)
 
     def part(self, work: Work) -> Done:
         """Carry out one of several strategies for whoever waits for it. Raises `Paused`, and nothing else."""
@@ -224,16 +228,6 @@ class RunEffects:
         other._key, other._level, other._groups = work.key, work.level + 1, 0
         return other
 
-    def _shared(self, parts: int) -> Limits:
-        """What each of some parts may use of what is left."""
-        limits, spent = self._meter.limits, self._meter.total
-        return replace(
-            limits,
-            usd=None if limits.usd is None else max(0.0, limits.usd - spent.usd) / parts,
-            tokens=None if limits.tokens is None else max(0, limits.tokens - spent.tokens) // parts,
-            calls=None if limits.calls is None else max(0, limits.calls - spent.calls) // parts,
-        )
-
     def _whose(self, agent: str) -> str:
         """Whose record it is: each part has an executor of its own, so that the order within it is always the same."""
         return f"{agent} of {self._key}" if self._key and agent == EXECUTOR else agent
@@ -246,6 +240,17 @@ class RunEffects:
 
     def _step(self, name: str, work: Callable[[], T]) -> T:
         return self._steps(name, functools.partial(pausing, work, self._cancel))
+
+
+def shared(meter: Meter, parts: int) -> Limits:
+    """What each of some parts may use of what a run has left."""
+    limits, spent = meter.limits, meter.total
+    return replace(
+        limits,
+        usd=None if limits.usd is None else max(0.0, limits.usd - spent.usd) / parts,
+        tokens=None if limits.tokens is None else max(0, limits.tokens - spent.tokens) // parts,
+        calls=None if limits.calls is None else max(0, limits.calls - spent.calls) // parts,
+    )
 
 
 def pausing(work: Callable[[], T], cancel: threading.Event) -> T:

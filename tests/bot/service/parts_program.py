@@ -93,7 +93,13 @@ class Looking:
         return Result(0, "", 0.1)
 
     def test(
-        self, environment: Environment, snapshot: Snapshot, *, selection: Iterable[str] = (), seconds: float
+        self,
+        environment: Environment,
+        snapshot: Snapshot,
+        *,
+        selection: Iterable[str] = (),
+        watch: Iterable[str] = (),
+        seconds: float,
     ) -> TestReport:
         assert isinstance(snapshot, Tree)
         return self._made.report(snapshot, tuple(selection))
