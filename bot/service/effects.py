@@ -77,92 +77,26 @@ class Done:
 class Share(Protocol):
     """Has strategies carried out beside each other, each once, by whoever has hands free."""
 
-    def __call__(self, works: Sequence[Work], effects: RunEffects) -> list[Done]:
+    def __call__(self, works: Sequence[Work], effects: Beside) -> list[Done]:
         """In the order of `works`. `effects` are of the run that waits. Raises `Paused`."""
 
 
-class RunEffects:
-    """Everything that the strategies of one run can cause (`bot.team.loop.Stage`)."""
+class Beside:
+    """What effects have in common that are of a run, or of one of several strategies beside each other in it."""
 
-    def __init__(
-        self,
-        *,
-        steps: Steps,
-        model: Model,
-        sandbox: Sandbox,
-        environment: Environment,
-        transcript: Transcript | Kept,
-        meter: Meter,
-        index: Index,
-        request_tokens: Callable[[str], int],
-        seconds: Seconds,
-        cancel: threading.Event,
-        price: Price = unknown_price,
-        share: Share | None = None,
-    ) -> None:
-        """Without a `share`, strategies beside each other are carried out one after the other."""
-        self._steps = steps
-        self._bare = model
-        self._request_tokens = request_tokens
-        self._model = Metered(model, meter, request_tokens=request_tokens)
-        self._sandbox = sandbox
-        self._environment = environment
-        self._transcript = transcript
-        self._meter = meter
-        self._index = index
-        self._seconds = seconds
-        self._cancel = cancel
-        self._price = price
-        self._share = share
-        self._key, self._level, self._groups = "", 0, 0
-
-    def complete(self, request: Request) -> Completion:
-        """One paid completion. Raises `OverBudget`, `TimedOut`, `ModelFailed`."""
-        name = f"complete {request.agent} {request.index}"
-        completion = self._step(name, functools.partial(self._model.complete, request))
-        self._meter.add(request.role, completion)
-        self._transcript.completion(request, completion)
-        return completion
-
-    def run(self, agent: str, tree: Tree, command: str) -> Result:
-        """One command in the sandbox. Raises `TimedOut`, `SandboxDied`."""
-        result = self._step(
-            f"run {agent}",
-            lambda: self._sandbox.run(self._environment, tree, command, seconds=self._left(self._seconds.command)),
-        )
-        self._transcript.add(CommandRun.of(command, result, agent=self._whose(agent)))
-        return result
-
-    def test(
-        self, agent: str, tree: Tree, selection: tuple[str, ...], reason: str, watch: tuple[str, ...] = ()
-    ) -> TestReport:
-        """One test run in the sandbox. Raises `TimedOut`, `SandboxDied`."""
-        report = self._step(
-            f"test {agent}",
-            lambda: self._sandbox.test(
-                self._environment, tree, selection=selection, watch=watch, seconds=self._left(self._seconds.tests)
-            ),
-        )
-        self._transcript.add(Tested.of(reason, report, selection=selection, agent=self._whose(agent)))
-        return report
-
-    def called(self, agent: str, call: ToolCall, result: str, ok: bool) -> None:
-        """Record an answered tool call."""
-        self._transcript.add(ToolUsed(agent=agent, call_id=call.id, name=call.name, result=result, ok=ok))
-
-    def view(self, tree: Tree) -> View:
-        """The index, answering for `tree`."""
-        return self._index.view(tree)
-
-    def asked(self, ask: Ask) -> None:
-        """Record that a role begins to work, and what it is shown."""
-        shown = {place: estimate_tokens(Request(ask.role.name, opening(text))) for place, text in ask.brief.items()}
-        self._transcript.add(Asked(agent=ask.agent, role=ask.role.name, tree=digest(ask.on), shown=shown))
-
-    def noted(self, note: Note) -> None:
-        """Record what was put on the board."""
-        value = note.value.model_dump(mode="json") if hasattr(note.value, "model_dump") else note.value
-        self._transcript.add(Posted(agent=self._key, slot=note.slot, round=note.round, value=value))
+    _bare: Model
+    _model: Metered
+    _transcript: Transcript | Kept
+    _meter: Meter
+    _environment: Environment
+    _request_tokens: Callable[[str], int]
+    _cancel: threading.Event
+    _steps: Steps
+    _price: Price
+    _share: Share | None
+    _key: str = ""
+    _level: int = 0
+    _groups: int = 0
 
     def together(self, parts: Mapping[str, Callable[[], Strategy[Any]]], known_bad: frozenset[str]) -> list[Any]:
         """Carry out strategies beside each other, each under its name; the first error in their order is raised."""
@@ -221,7 +155,7 @@ class RunEffects:
         """Set when this process is told to stop working on the run."""
         return self._cancel
 
-    def _beside(self, work: Work, transcript: Transcript | Kept, meter: Meter) -> RunEffects:
+    def _beside(self, work: Work, transcript: Transcript | Kept, meter: Meter) -> Any:
         other = copy.copy(self)
         other._transcript, other._meter = transcript, meter
         other._model = Metered(self._bare, meter, request_tokens=self._request_tokens)
@@ -232,14 +166,97 @@ class RunEffects:
         """Whose record it is: each part has an executor of its own, so that the order within it is always the same."""
         return f"{agent} of {self._key}" if self._key and agent == EXECUTOR else agent
 
+    def _step(self, name: str, work: Callable[[], T]) -> T:
+        return self._steps(name, functools.partial(pausing, work, self._cancel))
+
+
+class RunEffects(Beside):
+    """Everything that the strategies of one run can cause (`bot.team.loop.Stage`)."""
+
+    def __init__(
+        self,
+        *,
+        steps: Steps,
+        model: Model,
+        sandbox: Sandbox,
+        environment: Environment,
+        transcript: Transcript | Kept,
+        meter: Meter,
+        index: Index,
+        request_tokens: Callable[[str], int],
+        seconds: Seconds,
+        cancel: threading.Event,
+        price: Price = unknown_price,
+        share: Share | None = None,
+    ) -> None:
+        """Without a `share`, strategies beside each other are carried out one after the other."""
+        self._steps = steps
+        self._bare = model
+        self._request_tokens = request_tokens
+        self._model = Metered(model, meter, request_tokens=request_tokens)
+        self._sandbox = sandbox
+        self._environment = environment
+        self._transcript = transcript
+        self._meter = meter
+        self._index = index
+        self._seconds = seconds
+        self._cancel = cancel
+        self._price = price
+        self._share = share
+
+    def complete(self, request: Request) -> Completion:
+        """One paid completion. Raises `OverBudget`, `TimedOut`, `ModelFailed`."""
+        name = f"complete {request.agent} {request.index}"
+        completion = self._step(name, functools.partial(self._model.complete, request))
+        self._meter.add(request.role, completion)
+        self._transcript.completion(request, completion)
+        return completion
+
+    def run(self, agent: str, tree: Tree, command: str) -> Result:
+        """One command in the sandbox. Raises `TimedOut`, `SandboxDied`."""
+        result = self._step(
+            f"run {agent}",
+            lambda: self._sandbox.run(self._environment, tree, command, seconds=self._left(self._seconds.command)),
+        )
+        self._transcript.add(CommandRun.of(command, result, agent=self._whose(agent)))
+        return result
+
+    def test(
+        self, agent: str, tree: Tree, selection: tuple[str, ...], reason: str, watch: tuple[str, ...] = ()
+    ) -> TestReport:
+        """One test run in the sandbox. Raises `TimedOut`, `SandboxDied`."""
+        report = self._step(
+            f"test {agent}",
+            lambda: self._sandbox.test(
+                self._environment, tree, selection=selection, watch=watch, seconds=self._left(self._seconds.tests)
+            ),
+        )
+        self._transcript.add(Tested.of(reason, report, selection=selection, agent=self._whose(agent)))
+        return report
+
+    def called(self, agent: str, call: ToolCall, result: str, ok: bool) -> None:
+        """Record an answered tool call."""
+        self._transcript.add(ToolUsed(agent=agent, call_id=call.id, name=call.name, result=result, ok=ok))
+
+    def view(self, tree: Tree) -> View:
+        """The index, answering for `tree`."""
+        return self._index.view(tree)
+
+    def asked(self, ask: Ask) -> None:
+        """Record that a role begins to work, and what it is shown."""
+        shown = {place: estimate_tokens(Request(ask.role.name, opening(text))) for place, text in ask.brief.items()}
+        self._transcript.add(Asked(agent=ask.agent, role=ask.role.name, tree=digest(ask.on), shown=shown))
+
+    def noted(self, note: Note) -> None:
+        """Record what was put on the board."""
+        value = note.value.model_dump(mode="json") if hasattr(note.value, "model_dump") else note.value
+        self._transcript.add(Posted(agent=self._key, slot=note.slot, round=note.round, value=value))
+
     def _left(self, wanted: float) -> float:
         """Seconds that a sandbox run may take: no longer than the run itself has left."""
         self._meter.check_time()
         minutes = self._meter.limits.minutes
         return wanted if minutes is None else max(1.0, min(wanted, 60 * minutes - self._meter.seconds))
-
-    def _step(self, name: str, work: Callable[[], T]) -> T:
-        return self._steps(name, functools.partial(pausing, work, self._cancel))
 
 
 def shared(meter: Meter, parts: int) -> Limits:

@@ -133,7 +133,6 @@ class Job:
 
     def _begin(self) -> None:
         order = self.order
-        note = "The model's words are a recording." if order.recording else ""
         self.transcript.add(
             RunStarted(
                 run=order.run,
@@ -141,7 +140,7 @@ class Job:
                 models=order.models,
                 limits=order.limits,
                 versions={"agent-fix": __version__},
-                note=note,
+                note="The model's words are a recording." if order.recording else "",
             )
         )
         self._stage(Stage.CLAIMED)

@@ -23,7 +23,7 @@ from dbos import error as engine_errors
 from pydantic import BaseModel, ConfigDict
 
 from bot.records import RECORD
-from bot.service.effects import LEVELS, Done, Paused, RunEffects, Work
+from bot.service.effects import LEVELS, Beside, Done, Paused, Work
 from repo_tools.checkout import Commit
 
 QUEUES = tuple(f"parts {level}" for level in range(LEVELS))
@@ -125,7 +125,7 @@ class _Unpickler(pickle.Unpickler):
 class Site:
     """Where the parts of one run can be carried out."""
 
-    effects: RunEffects
+    effects: Beside
     packing: Packing
 
 
@@ -171,7 +171,7 @@ class Shared:
         self._run = run
         self._source = source or {}
 
-    def __call__(self, works: Sequence[Work], effects: RunEffects) -> list[Done]:
+    def __call__(self, works: Sequence[Work], effects: Beside) -> list[Done]:
         """See `Share`."""
         packing, keys = Packing(), []
         waiter = self._name(effects.key) if effects.key else self._run
