@@ -17,6 +17,14 @@ from bot.forge.port import Proposal, PullRequest
 if TYPE_CHECKING:
     from github.PullRequest import PullRequest as Shown
 
+_CLOSING = """query($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) {
+    issue(number: $number) {
+      closedByPullRequestsReferences(first: 20, includeClosedPrs: false) { nodes { number } }
+    }
+  }
+}"""
+
 
 class GitHubPulls:
     """`bot.forge.port.Pulls` on GitHub."""
@@ -34,6 +42,18 @@ class GitHubPulls:
         """See the port."""
         found = [self._value(it) for branch in self._code.branches(prefix) for it in self._open_from(branch)]
         return tuple(sorted((it for it in found if it.ours), key=lambda it: it.number))
+
+    def closing(self, issue: int) -> tuple[int, ...]:
+        """See the port."""
+        owner, _, name = self._session.name.partition("/")
+        variables = {"owner": owner, "name": name, "number": issue}
+        try:
+            with named(f"Looking for pull requests that close issue {issue}"):
+                _, answer = self._session.connection(Phase.READ).graphql_query(_CLOSING, variables)
+        except Refused:
+            return ()  # an Enterprise Server of some years ago does not know the question
+        found = answer["data"]["repository"]["issue"]["closedByPullRequestsReferences"]
+        return tuple(sorted(one["number"] for one in found["nodes"]))
 
     def revise(self, number: int, body: str, *, draft: bool) -> PullRequest:
         """See the port."""

@@ -238,6 +238,9 @@ class Pulls(Protocol):
     def revise(self, number: int, body: str, *, draft: bool) -> PullRequest:
         """Bring the body up to date, and make it a draft, or ready for review, if it is not."""
 
+    def closing(self, issue: int) -> tuple[int, ...]:
+        """The open pull requests that say they close the issue, whoever made them."""
+
     def propose(self, proposal: Proposal) -> PullRequest:
         """Open the pull request, or adopt the open one from the same head and bring title and body up to date."""
 

@@ -17,6 +17,7 @@ from bot.publish.blocks import content
 from bot.publish.names import BRANCHES, branch
 from bot.publish.proposal import CheckText
 from bot.publish.revised import REVISIONS, Revised, revised_body, was_draft
+from bot.publish.sanitize import code
 from bot.service.decision import issue_of, own_pull
 from bot.service.patience import fetched
 from bot.service.requests import Publication, PublishedOn, RunRequest
@@ -135,12 +136,26 @@ class Publishing:
         if request.revision is not None:
             pull = self._revise(forge, it, where, request.revision.pull)
         else:
-            title, body = self._mask(it.title), self._mask(it.body)
             before = next(iter(forge.pulls.ours(where.branch)), None)
+            others = self._others(forge, request, before)
+            title, body = self._mask(it.title), self._mask(f"{others}{it.body}")
             pull = forge.pulls.propose(Proposal(where.branch, request.branch, title, body, it.draft, it.reviewers))
             if before is not None and not before.draft and it.draft and not was_draft(before.body):
                 pull = forge.pulls.revise(pull.number, body, draft=True)
         return {"pull": pull.number, "url": pull.url}
+
+    @staticmethod
+    def _others(forge: Forge, request: RunRequest, own: PullRequest | None) -> str:
+        """What a reviewer should know of others who may be at work on the issue."""
+        assigned = [one for one in forge.issues.read(request.number).assignees if one != request.caller]
+        pulls = [one for one in forge.pulls.closing(request.number) if own is None or one != own.number]
+        said = [f"The issue is assigned to {', '.join(code(one) for one in assigned)}."] if assigned else []
+        said += (
+            [f"Open pull requests say that they close it, too: {', '.join(f'#{one}' for one in pulls)}."]
+            if pulls
+            else []
+        )
+        return f"> [!NOTE]\n> {' '.join(said)}\n\n" if said else ""
 
     def _revise(self, forge: Forge, it: Publication, where: PublishedOn, number: int) -> PullRequest:
         pull = forge.pulls.read(number)

@@ -162,3 +162,13 @@ def test_a_revision_changes_the_body_alone_and_makes_it_a_draft_or_ready(here: P
     assert not here.forge().pulls.revise(issue.number, "So, revised:", draft=False).draft
     assert not issue.pull.draft
     assert len(here.scene.github.requests("PATCH", ".*/pulls/.*")) == writes
+
+
+def test_whoever_says_that_it_closes_an_issue_is_found(here: Place) -> None:
+    scene, issue = here.scene, here.issue()
+    theirs, mine = here.pull("topic", by="mary"), here.pull("other", by="will")
+    closed = here.pull("third", by="will")
+    for one, body in ((theirs, f"Fixes #{issue.number}"), (mine, "Fixes #99"), (closed, f"Closes #{issue.number}")):
+        acts.edit_issue(scene.world, scene.repository, one, scene.person("mary"), body=body)
+    acts.set_state(scene.world, scene.repository, closed, scene.person("will"), "closed")
+    assert here.forge().pulls.closing(issue.number) == (theirs.number,)

@@ -206,5 +206,11 @@ def test_a_check_of_a_revision_that_is_run_again_revises_again(here: Place) -> N
     assert [it.body for it in again.comments] == ["Use a set"]
 
 
+def test_what_the_readme_shows_is_right() -> None:
+    readme = (Path(repo_config.__file__).parent.parent / "README.md").read_text("utf-8")
+    shown = repo_config.read(readme.partition("```yaml\n")[2].partition("```")[0])
+    assert (shown.label, shown.needs, shown.environment is not None) == ("bot: please", "maintain", True)
+
+
 def test_every_strategy_can_be_chosen() -> None:
     assert set(get_args(repo_config.Strategy)) == set(STRATEGIES)

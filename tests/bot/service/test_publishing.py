@@ -11,6 +11,7 @@ import pytest
 
 from bot.publish.blocks import block, content
 from bot.publish.proposal import EVIDENCE, STATE, CheckText
+from bot.publish.revised import was_draft
 from bot.secrets_mask import Mask
 from bot.service.publishing import Publishing
 from bot.service.requests import Publication, PublishedOn, Revision, RunRequest
@@ -96,6 +97,18 @@ def test_what_a_person_made_of_it_stays(here: Place, tmp_path: Path, before: str
     acts.set_draft(scene.world, scene.repository, pull, scene.person("mary"), not before)
     published(here, tmp_path, number_of(pull), state=after, pull=pull)
     assert pull.pull.draft is not bool(before)
+
+
+def test_others_who_may_be_at_work_on_the_issue_are_told_of(here: Place, tmp_path: Path) -> None:
+    scene, issue = here.scene, here.issue()
+    theirs = here.pull("topic", by="mary")
+    acts.edit_issue(scene.world, scene.repository, theirs, scene.person("mary"), body=f"Fixes #{issue.number}")
+    issue.assignees.append(scene.person("ann"))
+    done = published(here, tmp_path, issue.number)
+    body = scene.repository.issues[done.pull].body or ""
+    assert "The issue is assigned to `ann`." in body
+    assert f"too: #{theirs.number}." in body
+    assert not was_draft(body)
 
 
 def test_no_secret_is_shown(here: Place, tmp_path: Path) -> None:

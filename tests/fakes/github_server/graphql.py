@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from graphql import GraphQLError, GraphQLResolveInfo, build_schema, graphql_sync
@@ -23,9 +24,15 @@ type Repository {
   issue(number: Int!): Issue
   pullRequest(number: Int!): PullRequest
 }
-type Issue { id: ID! lastEditedAt: DateTime }
+type Issue {
+  id: ID!
+  lastEditedAt: DateTime
+  closedByPullRequestsReferences(first: Int, includeClosedPrs: Boolean): PullRequestConnection
+}
+type PullRequestConnection { nodes: [PullRequest] }
 type PullRequest {
   id: ID!
+  number: Int!
   isDraft: Boolean!
   reviewThreads(first: Int, after: String): PullRequestReviewThreadConnection!
 }
@@ -66,6 +73,7 @@ class _Pull:
     def __init__(self, issue: Issue) -> None:
         assert issue.pull is not None
         self.id = render.node("PR", issue.id)
+        self.number = issue.number
         self.isDraft = issue.pull.draft
         self.pull = issue.pull
 
@@ -92,7 +100,18 @@ class _Repository:
 
     def issue(self, _: GraphQLResolveInfo, number: int) -> dict[str, Any]:
         issue = self._find(number, "an Issue", pull=False)
-        return {"id": render.node("I", issue.id), "lastEditedAt": render.when(issue.last_edited_at)}
+        word = re.compile(rf"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?) #{number}\b", re.IGNORECASE)
+        pulls = [one for one in self.shown.issues.values() if one.pull and one.state == "open"]
+
+        def closing(_: GraphQLResolveInfo, first: int = 0, includeClosedPrs: bool = False) -> dict[str, Any]:  # noqa: N803
+            assert not includeClosedPrs, "the stand-in knows of open ones alone"
+            return {"nodes": [_Pull(one) for one in pulls if word.search(one.body or "")][:first]}
+
+        return {
+            "id": render.node("I", issue.id),
+            "lastEditedAt": render.when(issue.last_edited_at),
+            "closedByPullRequestsReferences": closing,
+        }
 
     def pullRequest(self, _: GraphQLResolveInfo, number: int) -> _Pull:
         return _Pull(self._find(number, "a PullRequest", pull=True))
