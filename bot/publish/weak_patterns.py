@@ -54,7 +54,9 @@ PATTERNS: dict[str, tuple[Weakness, ...]] = {
         _weakness("go-query", r"\.(?:Query|QueryRow|Exec)(?:Context)?\(\s*(?:ctx,\s*)?fmt\.Sprintf", QUERY),
     ),
     ".rb": (
-        _weakness("ruby-eval", r"(?<![\w.])eval(?:\s+|\s*\(\s*)[a-z_@]|\b(?:instance|class|module)_eval\s*\(\s*[a-z_@]", CODE),
+        _weakness(
+            "ruby-eval", r"(?<![\w.])eval(?:\s+|\s*\(\s*)[a-z_@]|\b(?:instance|class|module)_eval\s*\(\s*[a-z_@]", CODE
+        ),
         _weakness(
             "ruby-shell", r"\b(?:system|exec|spawn|popen)\s*\(?\s*\"[^\"]*#\{|%x[({\[][^)}\]]*#\{|`[^`]*#\{", SHELL
         ),

@@ -1,8 +1,8 @@
 """What is measured of a change before it is shown, at no cost in tokens.
 
 The issue's own code before and after it; which of its lines run under the tests; whether anything fails without each
-of its parts; whether the tests notice small faults put into it. A part without which nothing fails is shown; it is
-taken out if a fresh reader of the issue found it needless, too.
+of its parts; whether it raises where it did not; whether the tests notice small faults put into it. A part without
+which nothing fails is shown; it is taken out if a fresh reader of the issue found it needless, too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from bot.errors import TimedOut
 from bot.publish.verdict import Level
-from bot.team import examples
+from bot.team import examples, fuzz
 from bot.team.board import Board
 from bot.team.delivery import Attempt, Delivery, Mark
 from bot.team.evidence import Assignment, for_a_person, prove
@@ -74,6 +74,7 @@ def _measure(trials: Trials, delivery: Delivery, said: list[str]) -> Generator[S
             said.append(f"Taken out, since a reader found it needless and nothing fails without it: {taken} as it was.")
     said.append(told_lines(trials.best.tree, lines))
     said.append(found.told)
+    said.append((yield from _drawn(work.tree, trials.best.tree)))
     trials.marks += marked(trials.best.tree, lines)
     which = "No test" if found.whole else "No test in the changed files"
     trials.marks += [
@@ -92,6 +93,16 @@ def _examples(work: Assignment, tree: Tree, before: tuple[examples.Ran, ...]) ->
         before = examples.outcomes(result)
     result = yield Execute(tree, examples.command(found))
     return examples.compared(before, examples.outcomes(result))
+
+
+def _drawn(base: Tree, tree: Tree) -> Generator[Step, Any, str]:
+    """Whether changed functions raise on drawn inputs on which they did not."""
+    found = fuzz.targets(tree)
+    if not found:
+        return ""
+    before: Result = yield Execute(base, fuzz.command(found))
+    after: Result = yield Execute(tree, fuzz.command(found))
+    return fuzz.compared(found, fuzz.outcomes(before, len(found)), fuzz.outcomes(after, len(found)))
 
 
 def _without_spare(trials: Trials, found: Parts, stated: str) -> Generator[Step, Any, Attempt | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from bot.team.roles import Challenge, Reproduction
 from bot.team.steps import Step
 from bot.team.trials import MOST_PARTS
 from repo_tools.tree import Tree
-from sandbox.port import Lines, TestReport
+from sandbox.port import Lines, Result, TestReport
 from tests.fakes.memory_base import MemoryBase
 from tests.fakes.stage import Stage, report
 
@@ -81,6 +81,7 @@ def delivered(
     stop: OverBudget | None = None,
     calc: str = CALC,
     needless: tuple[str, ...] = (),
+    commands: Callable[[Tree, str], Result] = lambda tree, command: Result(0, "", 0.1),
 ) -> tuple[Delivery, Stage]:
     base = Tree(MemoryBase({path: text.encode() for path, text in (BASE | {"calc.py": calc}).items()}))
     work = Assignment(TASK, base, baseline(project.tests(base, ())))
@@ -94,7 +95,7 @@ def delivered(
         challenge = Challenge(verdict="holds", unneeded=list(needless))
         return Delivery(Attempt(1, tree, verdict, after, challenge=challenge), None, board, stop=stop)
 
-    stage = Stage(folder, {}, project.tests, lines=project.lines)
+    stage = Stage(folder, {}, project.tests, commands, lines=project.lines)
     found: Delivery = perform(measured(team)(work), stage)
     return found, stage
 
@@ -235,3 +236,15 @@ def test_words_and_stubs_are_not_tried(tmp_path: Path, path: str) -> None:
     assert delivery.best is not None
     assert delivery.best.tree.exists(path)
     assert not [why for _, _, why in stage.checked if why.startswith("the change without")]
+
+
+def test_what_raises_on_drawn_inputs_since_the_change_is_told(tmp_path: Path) -> None:
+    typed = CALC.replace("half(number)", "half(number: int)")
+
+    def commands(tree: Tree, command: str) -> Result:
+        error = "TypeError" if b"number / 2" in tree.read("calc.py") else ""
+        return Result(0, f'agent-fix-fuzz:[[["number=3", ""], ["number=0", "{error}"]]]', 0.1)
+
+    after, project = NEW_TEST | {"calc.py": typed.replace("//", "/")}, Project(ran=ran(1, 2))
+    delivery, _ = delivered(tmp_path, after, project, calc=typed, commands=commands)
+    assert "`half(number=0)` raised nothing before the change and ends in `TypeError` now" in said(delivery)
