@@ -102,6 +102,8 @@ class Settings(RoleSettings):
     github_pause: Annotated[float, Field(ge=0)] = 1.0
     """Seconds between two writes, as GitHub asks."""
     github_retries: Annotated[int, Field(ge=0, le=20)] = 4
+    github_seconds: PositiveInt = 20
+    """How long one answer of GitHub's is waited for."""
     github_longest_wait: PositiveFloat = 60.0
     """Seconds; asked for more patience than this by GitHub, an act is put off instead of waiting in its place."""
     webhook_secret: SecretStr | None = None

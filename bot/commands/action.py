@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json as jsons
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,7 +32,6 @@ def action(
 ) -> None:
     """Carry out the event of a GitHub Actions job."""
     from bot.commands import service_wiring as parts
-    from bot.service.decision import own_pull
     from bot.service.policy import in_repository
     from bot.settings import load_job, load_settings
 
@@ -41,12 +41,25 @@ def action(
         host = parts.github(settings)
         forge = host.forge(job.repository)
         label = in_repository(parts.policy(settings), forge).label
-        waiting = [n for n in host.labelled(job.repository, label) if own_pull(forge, n) is None][:at_most]
+        waiting = list(itertools.islice(unanswered(forge, label, host.labelled(job.repository, label)), at_most))
         tell(job.output, {"issues": jsons.dumps(waiting)})
         typer.echo(f"Waiting: {waiting or 'none'}")
         return
     ended = carried_out(settings, job, issue)
     report(job, ended)
+
+
+def unanswered(forge: Any, label: str, labelled: Iterable[int]) -> Iterator[int]:
+    """The issues for which there is neither a pull request nor a comment that says how the label was answered."""
+    from bot.service.decision import answered_before, own_pull
+    from bot.service.desk import prefix
+
+    for number in labelled:
+        labelling = forge.issues.labelling(number, label)
+        if labelling is None or own_pull(forge, number) is not None:
+            continue
+        if not answered_before(forge, number, f"{prefix(forge.id, number)}l{labelling.id}", labelling.at):
+            yield number
 
 
 def carried_out(settings: Any, job: Any, issue: int | None) -> Any:

@@ -42,6 +42,7 @@ def github(settings: Settings) -> Host:
     api = Api(
         url=settings.github_api,
         retries=settings.github_retries,
+        timeout=settings.github_seconds,
         longest_wait=settings.github_longest_wait,
         pause=settings.github_pause,
         settling=max(settings.github_pause, 0.1),

@@ -20,6 +20,11 @@ class OwnComments:
     def __init__(self, session: Session) -> None:
         self._session = session
 
+    def shown(self, number: int) -> str | None:
+        """See the port."""
+        found = self._find(number)
+        return found.body.removeprefix(PROGRESS_TAG).strip() if found is not None else None
+
     def progress(self, number: int, body: str) -> None:
         """See the port."""
         text = f"{PROGRESS_TAG}\n{_checked(body)}"

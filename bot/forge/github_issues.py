@@ -97,6 +97,10 @@ class GitHubIssues:
             talking = self._session.connection(Phase.TALK)
             IssueComment(talking, {}, {"url": url}, completed=True).create_reaction(SEEN)
 
+    def shown(self, number: int) -> str | None:
+        """See the port."""
+        return self._own.shown(number)
+
     def progress(self, number: int, body: str) -> None:
         """See the port."""
         self._own.progress(number, body)

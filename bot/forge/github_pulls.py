@@ -166,5 +166,6 @@ class GitHubPulls:
             open=it.state == "open",
             draft=it.draft,
             merged=it.merged_at is not None,
+            opened=it.created_at,
             ours=own_branch and actor(it.user).id == self._session.me.id,
         )

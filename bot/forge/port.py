@@ -117,6 +117,9 @@ class Issues(Protocol):
     def saw(self, number: int, comment: int | None = None) -> None:
         """Show that the bot saw the issue, or a comment on it: a reaction, once."""
 
+    def shown(self, number: int) -> str | None:
+        """The text of the bot's one comment on the issue; None if there is none."""
+
     def progress(self, number: int, body: str) -> None:
         """Show `body` in the bot's one comment on the issue: written once, edited ever after.
 
@@ -185,6 +188,7 @@ class PullRequest:
     open: bool
     draft: bool
     merged: bool
+    opened: datetime
     ours: bool
     """Opened by this bot, from a branch of the repository itself."""
 

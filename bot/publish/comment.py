@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from bot.llm.budget import Spent
 from bot.publish.hidden_text import Removed, told
@@ -43,6 +45,8 @@ class Progress:
     reasons: tuple[str, ...] = ()
     """Why it ended so, each a sentence."""
     pull_request: int | None = None
+    wished: datetime | None = None
+    """When the run was asked for; None for what is said in place of a run."""
 
 
 def progress_comment(progress: Progress) -> str:
@@ -55,8 +59,25 @@ def progress_comment(progress: Progress) -> str:
         _removed(progress),
         _next(progress.outcome),
         f"<sub>Run {code(clip(progress.run, 80))}: {cost_line(progress.spent, progress.minutes)}.</sub>",
+        _memory(progress),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def answered(comment: str) -> tuple[str, datetime] | None:
+    """The run that a comment of the bot's shows the end of, and when that was asked for; None if it shows none."""
+    found = _ANSWERED.search(comment)
+    return (found["run"], datetime.fromisoformat(found["wished"])) if found else None
+
+
+_ANSWERED = re.compile(r"<!-- agent-fix:ended (?P<run>[a-z0-9-]+) (?P<wished>[0-9T:.+-]+) -->$")
+
+
+def _memory(progress: Progress) -> str:
+    """What outlives the database: which wish this is the answer to."""
+    if progress.outcome is None or progress.wished is None:
+        return ""
+    return f"<!-- agent-fix:ended {progress.run} {progress.wished.isoformat()} -->"
 
 
 def _heading(progress: Progress) -> str:

@@ -117,7 +117,8 @@ class Acts(DBOSConfiguredInstance):
         if decision.seen is not None:
             DBOS.run_step({"name": "saw"}, functools.partial(self._saw, decision, decision.seen))
         if decision.stop:
-            runs = DBOS.run_step({"name": "find"}, lambda: self._runs(decision.stop, unfinished=True))
+            found = DBOS.run_step({"name": "find"}, lambda: self._runs(decision.stop, unfinished=True))
+            runs = [run for run in found if run != decision.spare]
             DBOS.run_step({"name": "stop"}, lambda: self._stop(runs, decision))
         if decision.explain and decision.seen is not None and decision.seen.comment is not None:
             said = DBOS.run_step({"name": "explain"}, functools.partial(self._explained, decision))

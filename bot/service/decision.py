@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from bot.forge.events import IssueText
 from bot.forge.port import Actor, Forge, PullRequest
-from bot.publish.comment import Progress
+from bot.publish.comment import Progress, answered
 from bot.publish.hidden_text import clean
 from bot.publish.names import BRANCHES
 from bot.service.policy import Policy
@@ -32,6 +32,8 @@ class Decision(Stored):
     start: RunRequest | None = None
     stop: tuple[str, ...] = ()
     """How the keys of the runs to stop begin."""
+    spare: str = ""
+    """The run that is not to be stopped."""
     explain: tuple[str, ...] = ()
     """The same of the runs to give an account of."""
     label: str = ""
@@ -136,6 +138,19 @@ def new_revision(
 def refusing(run: str, forge: Forge, number: int, reason: str) -> Decision:
     """Not to begin, and to say why on the issue."""
     return Decision(refuse=refused(run, reason), repository=forge.repository, number=number, because=reason)
+
+
+def answered_before(forge: Forge, number: int, run: str, at: datetime) -> bool:
+    """Whether the bot's comment shows the end of this run, or of one that was asked for after `at`.
+
+    The forge's own word, which outlives any database; a job of Actions has no other.
+    """
+    said = forge.issues.shown(number)
+    past = answered(said) if said is not None else None
+    if past is None:
+        return False
+    by_person = run.split("-")[2][:1] in ("l", "c")
+    return past[0] == run or (by_person and at <= past[1])
 
 
 def own_pull(forge: Forge, number: int) -> PullRequest | None:

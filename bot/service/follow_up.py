@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from bot.forge.events import CheckRerequested, Command, IssueText, Reviewed, Verb
+from bot.forge.events import CheckRerequested, Command, IssueText, Reviewed, Verb, Withdrawn
 from bot.forge.port import Forge, PullRequest
 from bot.service.decision import Decision, Seen, issue_of, new_revision, new_run, refusing
 from bot.service.desk import prefix
@@ -30,6 +30,14 @@ def asked(event: Command, forge: Forge, policy: Policy) -> Decision:
         number=number,
         because=f"{origin.sender.login} asked for it.",
     )
+
+
+def set_again(event: Withdrawn, forge: Forge) -> str:
+    """The run of the label that stands now: taken away and set again, the two may arrive in any order."""
+    if event.label not in forge.issues.read(event.number).labels:
+        return ""
+    labelling = forge.issues.labelling(event.number, event.label)
+    return f"{prefix(event.origin.repository_id, event.number)}l{labelling.id}" if labelling is not None else ""
 
 
 def on_pull(event: Command, forge: Forge, policy: Policy, known: PullRequest | None = None) -> Decision:

@@ -18,8 +18,9 @@ from bot.forge.events import (
     Withdrawn,
 )
 from bot.forge.port import Forge, Host, NotThere, PullRequest
+from bot.publish.comment import answered
 from bot.service import follow_up
-from bot.service.decision import Decision, Seen, new_run, own_pull, refusing
+from bot.service.decision import Decision, Seen, answered_before, new_run, own_pull, refusing
 from bot.service.desk import number_of, prefix
 from bot.service.patience import NotYet
 from bot.service.policy import Policy, in_repository, refusal_of
@@ -42,14 +43,27 @@ class Intake:
     def decide(self, event: Event, guid: str) -> Decision:
         """What to do. Raises `Unavailable` if that cannot be known now, `Refused` for want of a permission."""
         try:
-            return self._decided(event, guid)
+            return self._unless_answered(self._decided(event, guid))
         except NotThere as error:
             return Decision(because=str(error))
 
     def found(self, repository: str, number: int) -> Decision:
         """The same for an issue that the sweep found: its text of then is not known, so an edited one is refused."""
         forge = self._host.forge(repository)
-        return self._labelled(forge, self.policy(forge), forge.id, None, number)
+        return self._unless_answered(self._labelled(forge, self.policy(forge), forge.id, None, number))
+
+    def _unless_answered(self, decision: Decision) -> Decision:
+        """The decision, unless the forge remembers an answer that this database does not."""
+        it, refusal = decision.start, decision.refuse
+        if it is not None and self._earlier(it.run) is None:
+            forge = self._host.forge(it.repository)
+            if answered_before(forge, it.talks_on, it.run, it.at):
+                return Decision(because="the bot's comment shows how that ended")
+        if refusal is not None and not decision.again:
+            said = self._host.forge(decision.repository).issues.shown(decision.number)
+            if said is not None and answered(said) is not None:
+                return Decision(because=decision.because)
+        return decision
 
     def _decided(self, event: Event, guid: str) -> Decision:
         decision = Decision(because="nothing to do")
@@ -77,10 +91,14 @@ class Intake:
         return self._labelled(forge, policy, event.origin.repository_id, event.issue)
 
     def _withdrawn(self, event: Withdrawn) -> Decision:
-        origin = event.origin
-        if event.label and event.label != self.policy(self._host.forge(origin.repository)).label:
-            return Decision(because=f"the label {event.label} does not call the bot in this repository")
+        origin, spare = event.origin, ""
+        if event.label:
+            forge = self._host.forge(origin.repository)
+            if event.label != self.policy(forge).label:
+                return Decision(because=f"the label {event.label} does not call the bot in this repository")
+            spare = follow_up.set_again(event, forge)
         return Decision(
+            spare=spare,
             stop=(prefix(origin.repository_id, event.number),),
             repository=origin.repository,
             number=event.number,
@@ -107,6 +125,8 @@ class Intake:
         if refusal is not None:
             return refusing(run, forge, number, refusal)
         own = own_pull(forge, number)
+        if own is not None and labelling.at <= own.opened:
+            return Decision(because=f"pull request {own.number} came of that label, or of what was asked later")
         if own is not None:
             return self._there_already(run, forge, number, own)
         shown = text or IssueText(number, issue.title, issue.body, labelling.actor)

@@ -28,7 +28,7 @@ STAGES = (QUEUED, *(stage.value for stage in Stage))
 
 def queued(request: RunRequest) -> Told:
     """What is said of a run that waits for a worker."""
-    shown = Progress(request.run, STAGES, QUEUED, "for a free place", removed=request.removed)
+    shown = Progress(request.run, STAGES, QUEUED, "for a free place", removed=request.removed, wished=request.at)
     return Told(repository=request.repository, number=request.talks_on, progress=shown, label=AT_WORK)
 
 

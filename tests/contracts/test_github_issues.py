@@ -281,3 +281,11 @@ def test_a_comment_is_answered_once_beside_the_progress(here: Place) -> None:
     assert own == [f"<!-- agent-fix:answer {asked.id} -->\nBecause.", f"{PROGRESS_TAG}\nAt work"]
     with pytest.raises(BadInput, match="shorten it"):
         here.forge().issues.answer(issue.number, asked.id + 1, "x" * BODY_LIMIT)
+
+
+def test_the_bots_own_comment_can_be_read_again_and_nobody_elses_passes_for_it(here: Place) -> None:
+    issue = here.issue()
+    acts.comment(here.scene.world, here.scene.repository, issue, here.scene.person("will"), f"{PROGRESS_TAG}\nMine")
+    assert here.forge().issues.shown(issue.number) is None
+    here.forge().issues.progress(issue.number, "At work")
+    assert here.forge().issues.shown(issue.number) == "At work"

@@ -13,11 +13,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.fakes.github_server import acts
 from tests.fakes.github_server.stage import PERMISSIONS
 from tests.journeys.github.town import ROOT, Town, setup_environment, town
 
 
-def started(here: Town, event: str, body: bytes, *words: str) -> subprocess.Popen[str]:
+def started(here: Town, event: str, body: bytes, *words: str, state: str = "state") -> subprocess.Popen[str]:
     """A job at work."""
     folder = here.folder / "job"
     folder.mkdir(exist_ok=True)
@@ -29,7 +30,7 @@ def started(here: Town, event: str, body: bytes, *words: str) -> subprocess.Pope
         "PATH": os.environ["PATH"],
         "HOME": str(here.folder),
         "PYTHONPATH": str(ROOT),
-        "AGENT_FIX_STATE_DIR": str(here.folder / "state"),
+        "AGENT_FIX_STATE_DIR": str(here.folder / state),
         "AGENT_FIX_GITHUB_TOKEN": token.value,
         "AGENT_FIX_GITHUB_PAUSE": "0",
         "AGENT_FIX_GRACE_MINUTES": "0",
@@ -60,9 +61,9 @@ def ended(here: Town, process: subprocess.Popen[str]) -> tuple[int, dict[str, st
     return process.returncode, outputs, (folder / "summary").read_text(), log
 
 
-def job(here: Town, event: str, body: bytes, *words: str) -> tuple[int, dict[str, str], str, str]:
+def job(here: Town, event: str, body: bytes, *words: str, state: str = "state") -> tuple[int, dict[str, str], str, str]:
     """A whole job."""
-    return ended(here, started(here, event, body, *words))
+    return ended(here, started(here, event, body, *words, state=state))
 
 
 def payload(here: Town) -> bytes:
@@ -95,6 +96,11 @@ def test_the_label_the_schedule_and_nothing_to_do(tmp_path: Path) -> None:
         assert (code, outputs["outcome"]) == (13, "nothing"), log
         assert "Nothing was done" in summary
         assert (here.asked(), len(here.pulls(issue))) == (asked, 1)
+        acts.set_state(here.scene.world, here.repository, pull, here.scene.person("ann"), "closed")
+        code, outputs, _, log = job(here, "schedule", b"{}", "--look")
+        assert (code, outputs) == (0, {"issues": "[]"}), log  # it was answered, though nobody took the answer
+        code, outputs, _, log = job(here, "schedule", b"{}", "--issue", str(issue.number), state="new")
+        assert (code, outputs["outcome"], here.asked()) == (13, "nothing", asked), log
 
 
 def test_a_job_that_is_cancelled_says_so_in_the_seconds_it_is_given(tmp_path: Path) -> None:

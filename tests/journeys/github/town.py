@@ -17,6 +17,8 @@ from pathlib import Path
 
 import requests
 
+from bot.forge.github_issues import STATE_LABEL
+from bot.publish.outcomes import PRESENTATIONS
 from tests.fakes.github_server import acts, bare
 from tests.fakes.github_server.stage import Stage, stage
 from tests.fakes.github_server.state import Comment, Issue, Repository
@@ -45,6 +47,8 @@ class Town:
     repository: Repository
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
+    marks: dict[int, str] = field(default_factory=dict)
+    """Id of an issue -> what no other issue says, to know by it what the model was asked about."""
 
     def elsewhere(self, name: str, branch: str = "main") -> Town:
         """The same with another repository of the same project and people, which the same bot serves."""
@@ -103,10 +107,13 @@ class Town:
             process.send_signal(signal.SIGKILL)
             process.wait()
 
-    def issue(self, *, more: str = "", by: str = "rita") -> Issue:
-        """The project's issue, opened by somebody who says more in its text."""
+    def issue(self, *, by: str = "rita") -> Issue:
+        """The project's issue, opened by somebody who says something of their own in it."""
         person, project = self.scene.person(by), self.model.project
-        return acts.open_issue(self.scene.world, self.repository, person, project.title, f"{project.body}{more}")
+        mark = f"Seen by customer {len(self.marks):03}."
+        made = acts.open_issue(self.scene.world, self.repository, person, project.title, f"{project.body}\n\n{mark}")
+        self.marks[made.id] = mark
+        return made
 
     def label(self, issue: Issue, by: str = "will") -> None:
         acts.set_label(self.scene.world, self.repository, issue, self.scene.person(by), LABEL)
@@ -130,6 +137,21 @@ class Town:
         self.until(lambda: self.headline(issue), seconds)
         return self.headline(issue)
 
+    def settled(self, issue: Issue, headline: str, *, pulls: int, runs: int = 1) -> None:
+        """Wait for the end, and see that it is a true one, with one comment, and nothing paid twice in a run."""
+        assert self.ended(issue) == headline, self.own_comments(issue)[0].body + self.logs()
+        (state,) = [outcome.value for outcome, shown in PRESENTATIONS.items() if shown.headline == headline]
+        self.until(lambda: states(issue) == {f"{STATE_LABEL}{state}"}, 20)
+        assert len(self.pulls(issue)) == pulls
+        heads = {one.pull.head_sha for one in self.pulls(issue) if one.pull}
+        self.until(lambda: all(it.status == "completed" for it in self.repository.checks if it.head_sha in heads), 20)
+        assert self.paid(issue) <= runs
+
+    def paid(self, issue: Issue) -> int:
+        """How often the model gave the same answer about an issue."""
+        mark = self.marks[issue.id]
+        return max((count for key, count in self.model.answered.items() if mark in key[0]), default=0)
+
     def pulls(self, issue: Issue) -> list[Issue]:
         """The pull requests for an issue, oldest first."""
         mine = re.compile(rf"agent-fix/issue-{issue.number}(-\d+)?")
@@ -144,6 +166,10 @@ class Town:
     def asked(self) -> int:
         """How often the model was asked so far."""
         return len(self.model.asked)
+
+    def asked_about(self, issue: Issue) -> int:
+        """How often the model was asked about an issue so far."""
+        return sum(self.marks[issue.id] in brief for brief in self.model.asked)
 
     def at_request(self, number: int, act: Callable[[], None]) -> None:
         """Do something once, when the model is asked for the `number`-th time from now; the answer waits for it."""
@@ -176,6 +202,11 @@ class Town:
             if process.poll() is None:
                 process.send_signal(signal.SIGKILL)
             process.wait()
+
+
+def states(issue: Issue) -> set[str]:
+    """The labels on an issue that say how a run stands."""
+    return {label.name for label in issue.labels if label.name.startswith(STATE_LABEL)}
 
 
 def answers(port: int) -> bool:
