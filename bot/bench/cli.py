@@ -162,6 +162,7 @@ MEASURES = {
     "localize": "How well files and functions are found without a model.",
     "environments": "How many projects are set up and tested without being told how.",
     "checks": "What one check costs beside a bare command in a container.",
+    "context": "The largest request of each role in projects of up to a million lines, and the agents at work.",
     "overhead": "What a run costs beside its model and its tests.",
 }
 """Module of this package -> what it measures. Each has a command line of its own, which is passed on."""

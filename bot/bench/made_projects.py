@@ -100,7 +100,7 @@ def project(lines: int, functions: int, seed: int = 7) -> Project:
     for number in range(count):
         path = f"units/{WORDS[number % len(WORDS)]}_{number}.py"
         own = names[homes.index(number) * A_FILE :][:A_FILE] if number in homes else []
-        files[path] = "".join(module(number, own, chance, min(lines, FILE_LINES))).encode()
+        files[path] = "".join(module(number, own, chance, lines // count)).encode()
         found |= {f"scale_{name}": path for name in own}
     files["units/__init__.py"] = b'"""Units."""\n'
     files[EXISTING] = b"import units\n\n\ndef test_there():\n    assert units\n"
@@ -110,7 +110,7 @@ def project(lines: int, functions: int, seed: int = 7) -> Project:
 def module(number: int, scaling: list[int], chance: random.Random, lines: int) -> Iterator[str]:
     """The text of one file."""
     yield f'"""Part {number} of the units."""\n\nimport math\n'
-    count = max(1, lines // 10)
+    count = max(2, lines // 8)
     places = sorted(chance.sample(range(count), min(len(scaling), count)))
     for position in range(count):
         word = f"{chance.choice(WORDS)}_{chance.choice(WORDS)}_{number}_{position}"

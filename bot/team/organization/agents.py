@@ -135,8 +135,11 @@ def restored(best: Agent, now: Agent) -> Agent:
 
 
 def too_much(tree: Tree, spans: Sequence[Span], bounds: Bounds) -> bool:
-    """Whether a part is more than one agent may own: by the size of its code and by its places."""
-    return len(spans) > bounds.spans or size(tree, *spans) > bounds.held
+    """Whether a part is more than one agent may own: by the size of its code and by its places.
+
+    A single place may be twice as large: it is seldom better in pieces.
+    """
+    return len(spans) > bounds.spans or size(tree, *spans) > bounds.held * (2 if len(spans) == 1 else 1)
 
 
 def too_large_for_one(plan: Plan, tree: Tree, bounds: Bounds | None = None) -> bool:

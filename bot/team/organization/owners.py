@@ -106,7 +106,7 @@ def broken_interfaces(root: Agent, made: Assembled) -> list[Finding]:
     found = []
     for agent in root.everyone():
         for span, agreed in agent.signatures.items():
-            if span in agent.code and agreed != REMOVED and signature_in(made.tree, span) is not None:
+            if agent.code and agreed != REMOVED and signature_in(made.tree, span) is not None:
                 fault = broken(made.tree, span, agreed)
                 found += [Finding(f"the interface of {span} is broken", fault, (agent.id,))] if fault else []
     return found

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.team.organization.agents import Agent, Bounds, Room, Site, too_large_for_one
+from bot.team.organization.agents import Agent, Bounds, Room, Site, too_large_for_one, too_much
 from bot.team.organization.assembly import Piece, assemble
 from bot.team.organization.contracts import Frame
 from bot.team.organization.handing_out import REMOVED
@@ -238,6 +238,30 @@ def test_code_that_keeps_to_what_was_agreed_on_is_taken() -> None:
 )
 def test_code_that_does_not_is_sent_back(code: list[dict[str, Any]], said: str) -> None:
     assert said in frame(child("pkg/box.py::load", **AGREED)).written(written(*code), TREE)
+
+
+def test_the_owner_of_some_lines_may_change_the_signature_in_them_if_it_was_agreed_on() -> None:
+    place = located(TREE, LOAD)
+    assert place is not None
+    lines = f"pkg/box.py:{place[0]}-{place[1]}"
+    parts = [
+        {
+            "spans": [lines, "NEWS.md", "web/load.js"],
+            "signatures": {"pkg/box.py::load": "def load(path, *, encoding='utf-8'):"},
+        }
+    ]
+    assert frame(Agent("0", "", ())).skeleton(skeleton(*parts), TREE) == ""
+    for agreed, said in ((AGREED, ""), ({}, "nobody agreed to change that")):
+        answer = frame(child(lines, **agreed)).written(written({"span": lines, "text": LOADED}), TREE)
+        assert said in answer if said else answer == ""
+
+
+def test_one_place_may_be_larger_than_several() -> None:
+    large = Tree(MemoryBase({"a.py": b"x = 1  # a line of code\n" * 400, "b.py": b"y = 2\n"}))
+    bounds = Bounds(held=1_500)
+    assert not too_much(large, [parse("a.py")], bounds)
+    assert too_much(large, [parse("a.py"), parse("b.py")], bounds)
+    assert too_much(large, [parse("a.py")], Bounds(held=1_000))
 
 
 def test_a_signature_that_nobody_spoke_of_stays() -> None:
