@@ -201,9 +201,9 @@ class Job:
         )
 
     def _delivery(self, base: Baseline, effects: RunEffects) -> Delivery:
-        task = self.order.task
-        seen = self.scouted
-        work = Assignment(task, self.tree, base, seen.hints, seen.examples, seen.supports, self.shop.policy)
+        task, seen = self.order.task, self.scouted
+        shown = (seen.hints, seen.examples, seen.supports, seen.changelog)
+        work = Assignment(task, self.tree, base, *shown, self.shop.policy)
         delivery: Delivery = perform(measured(PLAYABLE[task.strategy])(work), effects, work.known_bad)
         return delivery
 

@@ -31,6 +31,7 @@ def brief(role: Role, work: Assignment, board: Board, tree: Tree) -> dict[str, s
         "issue": lambda: issue(work.task),
         "hints": lambda: block("where to look", work.hints) if work.hints else "",
         "baseline": lambda: baseline(work),
+        "changelog": lambda: block("the changelog", work.changelog) if work.changelog else "",
         "plan": lambda: plan(board.last("plan")) + architecture(board.last("architecture")),
         "code": lambda: code(board.last("plan"), tree),
         "diff": lambda: block("the change so far", diff(tree)),

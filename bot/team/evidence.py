@@ -34,6 +34,8 @@ class Assignment:
     """Excerpts of the test files nearest to the issue."""
     supports: str = ""
     """The versions of its language that the project says it supports, in its own words."""
+    changelog: str = ""
+    """Whether the project wants a line in its changelog, and where."""
     policy: Policy = field(default_factory=Policy)
 
     @property

@@ -164,7 +164,14 @@ SEE = ("read", "search")
 WRITE = ("edit", "create", "delete")
 
 ANALYST = Role("analyst", (*LOOK, *TRY), Writes.NOTHING, ("issue", "hints", "baseline", "history"), Plan, 14)
-CODER = Role("coder", (*LOOK, *CHANGE, *TRY), Writes.CODE, ("issue", "plan", "code", "baseline", "history"), Change, 16)
+CODER = Role(
+    "coder",
+    (*LOOK, *CHANGE, *TRY),
+    Writes.CODE,
+    ("issue", "plan", "code", "baseline", "changelog", "history"),
+    Change,
+    16,
+)
 TESTER = Role(
     "tester",
     (*LOOK, *CHANGE, *TRY),
@@ -174,7 +181,12 @@ TESTER = Role(
     14,
 )
 SINGLE = Role(
-    "single", (*SEE, *WRITE, *TRY), Writes.ALL, ("issue", "hints", "tests", "baseline", "history"), Solution, 30
+    "single",
+    (*SEE, *WRITE, *TRY),
+    Writes.ALL,
+    ("issue", "hints", "tests", "baseline", "changelog", "history"),
+    Solution,
+    30,
 )
 
 REPRODUCER = Role(
@@ -190,7 +202,7 @@ FIXER = Role(
     "coder",
     (*SEE, "find_references", *WRITE, *TRY),
     Writes.CODE,
-    ("issue", "executed", "hints", "baseline", "reproduction", "plan", "code", "history"),
+    ("issue", "executed", "hints", "baseline", "changelog", "reproduction", "plan", "code", "history"),
     Change,
     16,
     opening="fixer_brief",

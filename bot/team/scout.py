@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bot.task import Task
+from bot.team.conventions import changelog, supports
 from repo_tools import edits
 from repo_tools.file_kinds import FileKind
 from repo_tools.ranking import Hit, Ranking, rank
 from repo_tools.repo_map import repo_map
+from repo_tools.symbols import Definition
 from repo_tools.test_files import is_test
 from repo_tools.view import View
 
@@ -34,15 +36,6 @@ BODIES = frozenset({"function", "method"})
 NAMES = 8
 """Of the likeliest definitions, those whose tests are looked for."""
 WORD = re.compile(r"\w+")
-DECLARED = {
-    "pyproject.toml": re.compile(r"^requires-python\s*=.*$", re.MULTILINE),
-    "setup.cfg": re.compile(r"^python_requires\s*=.*$", re.MULTILINE),
-    "setup.py": re.compile(r"python_requires\s*=\s*[\"'][^\"']*[\"']"),
-    "package.json": re.compile(r'"engines"\s*:\s*\{[^}]*\}'),
-    "go.mod": re.compile(r"^go\s+[\d.]+", re.MULTILINE),
-    "Cargo.toml": re.compile(r"^(?:rust-version|edition)\s*=.*$", re.MULTILINE),
-}
-"""Manifest -> where it says which versions of the language the project supports."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +47,8 @@ class Scouted:
     files: tuple[str, ...] = ()
     supports: str = ""
     """The versions of its language that the project declares, as it says it."""
+    changelog: str = ""
+    """Whether the project wants a line in its changelog, and where."""
 
 
 def scout(view: View, task: Task) -> Scouted:
@@ -61,15 +56,7 @@ def scout(view: View, task: Task) -> Scouted:
     text = "\n\n".join([task.title, task.body, *(comment.body for comment in task.comments)])
     ranking = rank(view, text)
     files = tuple(found.path for found in ranking.files[:FILES])
-    return Scouted(_hints(view, ranking), _examples(view, ranking), files, _supports(view))
-
-
-def _supports(view: View) -> str:
-    for path, declared in DECLARED.items():
-        match = declared.search(view.read(path).decode("utf-8", "replace")) if view.tree.exists(path) else None
-        if match:
-            return f"{' '.join(match[0].split())} ({path})"
-    return ""
+    return Scouted(_hints(view, ranking), _examples(view, ranking), files, supports(view), changelog(view))
 
 
 def _hints(view: View, ranking: Ranking) -> str:
@@ -92,12 +79,22 @@ def _heads(view: View, ranking: Ranking) -> Iterator[Hit]:
             yield replace(hit, first_line=1, last_line=lines)
             continue
         outline = view.outline(hit.path)
-        own = next((one.kind for one in outline if one.first_line == hit.first_line), "")
-        inside = [one.first_line for one in outline if hit.first_line < one.first_line <= hit.last_line]
-        if own in BODIES or not inside or hit.last_line - hit.first_line < HOLDER_LINES:
-            yield hit
-        else:
-            yield replace(hit, last_line=min(min(inside) - 1, hit.first_line + HOLDER_LINES - 1))
+        own = next((one for one in outline if one.first_line == hit.first_line), None)
+        for one in (own, *_bases(own, outline)) if own else ():
+            yield _head(replace(hit, first_line=one.first_line, last_line=one.last_line), one.kind, outline)
+
+
+def _head(hit: Hit, kind: str, outline: Sequence[Definition]) -> Hit:
+    inside = [one.first_line for one in outline if hit.first_line < one.first_line <= hit.last_line]
+    if kind in BODIES or not inside or hit.last_line - hit.first_line < HOLDER_LINES:
+        return hit
+    return replace(hit, last_line=min(min(inside) - 1, hit.first_line + HOLDER_LINES - 1))
+
+
+def _bases(own: Definition, outline: Sequence[Definition]) -> list[Definition]:
+    """Of a class, those of the same file that it names as its bases: what it does may stand there."""
+    named = set(WORD.findall(own.signature)) - {own.name}
+    return [one for one in outline if one.kind == own.kind == "class" and one.name in named]
 
 
 def spans(hits: Iterable[Hit]) -> list[tuple[str, int, int]]:

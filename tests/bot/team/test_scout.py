@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from bot.task import Task
 from bot.team.scout import CODE_LINES, scout, spans
 from repo_tools.index import Index
@@ -63,19 +61,13 @@ def test_of_a_class_its_beginning_is_shown_and_of_its_methods_those_that_matter(
     assert "return 17" not in shown
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "said"),
-    [
-        ("pyproject.toml", '[project]\nrequires-python = ">=3.8"\n', 'requires-python = ">=3.8"'),
-        ("setup.py", 'setup(python_requires="~=3.7")\n', 'python_requires="~=3.7"'),
-        ("package.json", '{"engines": {\n "node": ">=16"\n}}', '"engines": { "node": ">=16" }'),
-        ("go.mod", "module x\n\ngo 1.19\n", "go 1.19"),
-        ("README", "python 2", ""),
-    ],
-)
-def test_what_the_project_says_it_supports_is_known(tmp_path: Path, path: str, text: str, said: str) -> None:
-    view = Index.open(tmp_path).view(Tree(MemoryBase({path: text.encode()})))
-    assert scout(view, Task("m", "wrong", "", "0" * 40)).supports == (f"{said} ({path})" if said else "")
+def test_with_a_class_its_bases_are_shown(tmp_path: Path) -> None:
+    filler = "".join(f"def other_{n}():\n    return {n}\n\n\n" for n in range(30))
+    text = f"class Base(Exception):\n    text = 'told'\n\n\n{filler}class Special(Base):\n    pass\n"
+    view = Index.open(tmp_path).view(Tree(MemoryBase({"errors.py": text.encode()})))
+    shown = scout(view, Task("m", "Special has no message", "`str(Special())` is empty", "0" * 40)).hints
+    assert "text = 'told'" in shown
+    assert "return 17" not in shown
 
 
 def test_an_empty_repository_gives_no_hints_that_mislead(tmp_path: Path) -> None:

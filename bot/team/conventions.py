@@ -1,0 +1,54 @@
+"""What a project asks of a change besides being right, as its files say it: versions to support, a changelog."""
+
+from __future__ import annotations
+
+import re
+
+from repo_tools.view import View
+
+DECLARED = {
+    "pyproject.toml": re.compile(r"^requires-python\s*=.*$", re.MULTILINE),
+    "setup.cfg": re.compile(r"^python_requires\s*=.*$", re.MULTILINE),
+    "setup.py": re.compile(r"python_requires\s*=\s*[\"'][^\"']*[\"']"),
+    "package.json": re.compile(r'"engines"\s*:\s*\{[^}]*\}'),
+    "go.mod": re.compile(r"^go\s+[\d.]+", re.MULTILINE),
+    "Cargo.toml": re.compile(r"^(?:rust-version|edition)\s*=.*$", re.MULTILINE),
+}
+"""Manifest -> where it says which versions of the language the project supports."""
+CHANGELOG = re.compile(r"(docs?/)?(changelog|changes|history|news)(\.(md|rst|txt|markdown))?", re.IGNORECASE)
+FRAGMENTS = re.compile(
+    r"(?:docs?/)?(changelog\.d|changes\.d|newsfragments|news|changelog|\.changes|\.changeset)/[^/]+\.\w+"
+)
+"""Files that a release puts together into the changelog, as towncrier and its like do."""
+OPEN = re.compile(
+    r"unreleased|in development|not (yet )?released|upcoming|\bnext\b|\bdev\b|\.dev\d|\btbd\b", re.IGNORECASE
+)
+"""How the heading of what is not released yet is told."""
+HEADING_LINES = 25
+SHOWN_LINES = 14
+SHOWN_CHARS = 500
+
+
+def supports(view: View) -> str:
+    """What the project says it runs on, and where it says so; empty if it does not."""
+    for path, declared in DECLARED.items():
+        match = declared.search(view.read(path).decode("utf-8", "replace")) if view.tree.exists(path) else None
+        if match:
+            return f"{' '.join(match[0].split())} ({path})"
+    return ""
+
+
+def changelog(view: View) -> str:
+    """Whether a change adds a line to the changelog, with the place where it would; empty without a changelog."""
+    paths = sorted(view.files())
+    folders = sorted({path.rpartition("/")[0] for path in paths if FRAGMENTS.fullmatch(path)})
+    if folders:
+        return f"It is put together from files in {folders[0]}/, named after pull requests: leave it to the maintainer."
+    for path in (path for path in paths if CHANGELOG.fullmatch(path)):
+        lines = view.read(path).decode("utf-8", "replace").splitlines()
+        opening = next((at for at, line in enumerate(lines[:HEADING_LINES]) if OPEN.search(line)), None)
+        if opening is None:
+            return f"{path} has no section for what is not released yet: leave it alone."
+        first = max(0, opening - 2)  # a version may stand above the words that say it is not released
+        return "\n".join([f"{path}, from line {first + 1}:", *lines[first:][:SHOWN_LINES]])[:SHOWN_CHARS]
+    return ""
