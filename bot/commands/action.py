@@ -157,25 +157,16 @@ def pointed(annotations: Any) -> Iterator[str]:
 
 def summary(it: Any, shown: Any) -> str:
     """The job's summary."""
-    from bot.publish.sanitize import code, markdown
+    from bot.publish.sanitize import markdown
 
-    rows = {
-        "pull request": it.pull_request,
-        "files": ", ".join(code(path) for path in it.files[:20]),
-        "tests that pass now": str(len(it.fixed_tests)) if it.fixed_tests else "",
-        "new tests": str(len(it.new_tests)) if it.new_tests else "",
-        "spent": f"{it.calls} calls, {it.tokens_in:,} + {it.tokens_out:,} tokens"
-        + (f", ${it.usd:.3f}" if it.usd is not None else ""),
-        "time": f"{it.seconds:.0f} s",
-    }
-    table = "".join(f"| {name} | {value} |\n" for name, value in rows.items() if value)
-    parts = [
-        f"## agent-fix: {shown.headline}",
-        shown.text,
-        it.evidence or markdown(it.reason),
-        f"| | |\n| :-- | :-- |\n{table}",
-    ]
-    return "\n\n".join(part for part in parts if part)
+    link = f"**Pull request: {it.pull_request}**" if it.pull_request else ""
+    price = "" if it.usd is None else f", ${it.usd:.2f}"
+    spent = (
+        f"{it.seconds / 60:.0f} min, {it.calls:,} model calls, {it.tokens_in:,} tokens in, {it.tokens_out:,} out{price}"
+    )
+    rest = [it.evidence] if it.evidence else [f"<sub>{spent}.</sub>"]
+    parts = [f"## agent-fix: {shown.headline}", link, shown.text, markdown(it.reason), *rest]
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def tell(file: Path | None, values: dict[str, str]) -> None:

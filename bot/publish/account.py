@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bot.publish.comment import Progress, reasons, tests_table
+from bot.publish.comment import Progress, reasons, tests_line
 from bot.publish.outcomes import PRESENTATIONS
 from bot.publish.proposal import cost_line, cost_table
 from bot.publish.sanitize import clip, code, fitted, sentence
@@ -18,6 +18,18 @@ STEP_CHARS = 400
 STEPS = 40
 """Steps that are kept of a run; of more, those in the middle are not."""
 SHOWN = 24
+MEASURING = ("a fault put", "which changed lines", "the change without")
+"""How the reasons begin of test runs that measure a change."""
+SLOTS = {
+    "executed": "The issue's own code, on the unchanged project",
+    "reproduction": "Tests written from the issue",
+    "review": "The tester's report",
+    "verification": "What was executed",
+    "challenge": "Attempt to refute it",
+    "dispute": "Dispute about a test",
+    "ruling": "Ruling on a test",
+}
+"""How entries of the board are called; the others by their own names."""
 DECISIONS = {
     "change": "to change something",
     "no_change_needed": "that nothing needs to be changed",
@@ -50,15 +62,23 @@ class Account:
 def step_of(record: Record) -> Step | None:
     """What a record tells, None if it is of no moment to somebody who asks why."""
     if isinstance(record, Tested):
+        if record.why.startswith(MEASURING):
+            return None  # what came of all of them together is told
         seen = f"{counts(record)} in {record.seconds:.0f} s"
         return Step(_tested(record), seen if record.ended == "exit" else f"{seen}, {record.ended}")
     if not isinstance(record, Posted):
         return None
-    what, said = f"{record.slot.capitalize()}, round {record.round}", record.value
+    what, said = SLOTS.get(record.slot, record.slot.capitalize()), record.value
+    what += f", round {record.round}" if record.round > 1 else ""
     if isinstance(said, dict):
         said = _of_submission(said)
+    elif isinstance(said, list):
+        said = " ".join(map(str, said))
     # A change is followed by its diff, which the pull request shows.
     text = str(said).split("\n--- ")[0].strip()
+    if record.slot == "executed":
+        ran = text.replace("\n-> ", " -> ").splitlines()
+        text = "; ".join(line for line in ran if not line.endswith("-> (nothing printed)"))
     return Step(what, clip(text, STEP_CHARS)) if text and not text.startswith("--- ") else None
 
 
@@ -81,8 +101,7 @@ def explanation(now: Account | None, before: tuple[Account, ...] = (), *, comman
         _state(progress),
         _asked(now),
         _section("What happened", _steps(now.steps)),
-        _section("Why", reasons(progress)) if progress.outcome else "",
-        tests_table(progress),
+        _section("Why", _why(progress)),
         _section("What it cost", _cost(now)),
         _section("Next", _next(progress, command)),
         _section("Before that", "\n".join(_line(one) for one in before[:8])),
@@ -95,7 +114,11 @@ def _tested(record: Tested) -> str:
     role = record.agent.rpartition("-")[0]
     if not role:
         return "The suite on the unchanged code" if record.why == "baseline" else record.why.capitalize()
-    return f"The {role} ran " + (f"{len(record.selection):,} selected" if record.selection else "the whole suite")
+    some = ", ".join(record.selection[:2]) + (
+        f" and {len(record.selection) - 2:,} more" if record.selection[2:] else ""
+    )
+    without = ", without the change" if "without the change" in record.why else ""
+    return f"The {role} ran {some or 'the whole suite'}{without}"
 
 
 def _of_submission(said: Mapping[str, object]) -> str:
@@ -128,7 +151,7 @@ def _asked(now: Account) -> str:
     hidden = f" {removed:,} hidden part{'s were' if removed != 1 else ' was'} taken out of it." if removed else ""
     return (
         f"Asked for by {code(now.caller)} at {now.at:%Y-%m-%d %H:%M} UTC, on the text as it stood then.{hidden} "
-        f"The team {code(now.strategy)} works from {code(now.branch)}."
+        f"Strategy {code(now.strategy)}, for the branch {code(now.branch)}."
     )
 
 
@@ -139,6 +162,11 @@ def _steps(steps: tuple[Step, ...]) -> str:
     if left > 0:
         lines.insert(SHOWN // 2, f"1. ({left:,} more)")
     return "\n".join(lines)
+
+
+def _why(progress: Progress) -> str:
+    meaning = PRESENTATIONS[progress.outcome].meaning if progress.outcome else ""
+    return "\n\n".join(part for part in (meaning, reasons(progress), tests_line(progress)) if part)
 
 
 def _cost(now: Account) -> str:

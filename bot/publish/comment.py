@@ -55,7 +55,7 @@ def progress_comment(progress: Progress) -> str:
         _heading(progress),
         reasons(progress),
         _trail(progress),
-        tests_table(progress),
+        tests_line(progress),
         _removed(progress),
         _next(progress.outcome),
         f"<sub>Run {code(clip(progress.run, 80))}: {cost_line(progress.spent, progress.minutes)}.</sub>",
@@ -82,11 +82,11 @@ def _memory(progress: Progress) -> str:
 
 def _heading(progress: Progress) -> str:
     if progress.outcome is None:
-        detail = f": {fitted(progress.detail, REASON_CHARS, sentence)}" if progress.detail.strip() else ""
-        return f"**At work, {_named(progress.stage)}**{detail}"
+        doing = progress.detail.strip() or progress.stage
+        return f"**At work**: {fitted(doing, REASON_CHARS, sentence)}"
     shown = PRESENTATIONS[progress.outcome]
-    link = f" The pull request is #{progress.pull_request}." if progress.pull_request is not None else ""
-    return f"**{shown.headline}.** {shown.text}{link}"
+    link = f" in #{progress.pull_request}" if progress.pull_request is not None else ""
+    return f"**{shown.headline}**{link}. {shown.text}"
 
 
 def _named(stage: str) -> str:
@@ -94,7 +94,9 @@ def _named(stage: str) -> str:
 
 
 def _trail(progress: Progress) -> str:
-    """The stages in a row, the one that was reached in bold."""
+    """The stages in a row, the one that was reached in bold; of a run that went through all of them, none."""
+    if progress.outcome is not None and progress.stage == (progress.stages or ("",))[-1]:
+        return ""
     return " → ".join(f"**{_named(one)}**" if one == progress.stage else _named(one) for one in progress.stages)
 
 
@@ -107,14 +109,18 @@ def reasons(progress: Progress) -> str:
     return "\n".join(lines)
 
 
-def tests_table(progress: Progress) -> str:
+def tests_line(progress: Progress) -> str:
     """The suite before and now, as far as it was run; empty if it was not."""
-    rows = [
-        f"| {name} | {counts.passed:,} | {counts.failed + counts.errors:,} | {counts.skipped:,} |"
-        for name, counts in (("before", progress.before), ("with the change", progress.now))
-        if counts is not None
+    found = [
+        (name, counts) for name, counts in (("before", progress.before), ("with the change", progress.now)) if counts
     ]
-    return "\n".join(["| tests | passed | failed | skipped |", "| :-- | --: | --: | --: |", *rows]) if rows else ""
+    said = [f"{_numbers(counts)} {name}" for name, counts in found if counts is not None]
+    return f"Tests: {'; '.join(said)}." if said else ""
+
+
+def _numbers(counts: Counts) -> str:
+    named = [("passed", counts.passed), ("failed", counts.failed + counts.errors), ("skipped", counts.skipped)]
+    return ", ".join(f"{number:,} {name}" for name, number in named if number or name == "passed")
 
 
 def _removed(progress: Progress) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from bot.publish.sanitize import clip, code
 from bot.publish.verdict import Counts, OwnTest, Verdict
@@ -15,15 +15,23 @@ def evidence(verdict: Verdict, shown: int) -> str:
 
     In each list at most `shown` tests are named and the others counted.
     """
-    lists = [line for heading, items in _lists(verdict) for line in _bounded(heading, items, shown)]
+    lists = [line for heading, number, items in _lists(verdict) for line in _bounded(heading, number, items, shown)]
     return "\n".join([*_table(verdict.before, verdict.after), "", *lists]).rstrip()
 
 
 def summary(verdict: Verdict) -> str:
     """The same in one line, for a title or a progress line."""
-    parts = [f"{_tests(len(verdict.repaired))} failed before and pass now" if verdict.repaired else ""]
-    parts.append(f"{_tests(len(verdict.proofs))} of its own fail without the change" if verdict.proofs else "")
-    parts.append(f"{_tests(len(verdict.lost))} lost" if verdict.lost else "nothing that passed is lost")
+    parts = [
+        f"{_tests(len(verdict.repaired), 'failed before and passes', 'failed before and pass')} now"
+        if verdict.repaired
+        else ""
+    ]
+    parts.append(
+        f"{_tests(len(verdict.proofs), 'of its own fails', 'of its own fail')} without the change"
+        if verdict.proofs
+        else ""
+    )
+    parts.append(_tests(len(verdict.lost), "is lost", "are lost") if verdict.lost else "nothing that passed is lost")
     return ", ".join(part for part in parts if part)
 
 
@@ -42,10 +50,12 @@ def _took(counts: Counts) -> str:
     return f"{counts.seconds:.0f} s" + ("" if counts.ended == "exit" else f", stopped ({counts.ended})")
 
 
-def _lists(verdict: Verdict) -> Iterator[tuple[str, list[str]]]:
-    proofs = [f"{_id(test.id)}, without it: {code(clip(test.gist, ID_LIMIT))}" for test in verdict.proofs]
-    yield "New tests that pass with the change and fail without it", proofs
-    yield "Other new tests", [f"{_id(test.id)}, {_state(test)}" for test in verdict.own if not test.proves]
+def _lists(verdict: Verdict) -> Iterator[tuple[str, int, list[str]]]:
+    proofs = {test.id: "" for test in verdict.proofs}
+    gists = {test.id: f", without it: {code(clip(test.gist, ID_LIMIT))}" for test in verdict.proofs}
+    yield "New tests that pass with the change and fail without it", len(proofs), _grouped(proofs, gists)
+    others = {test.id: f", {_state(test)}" for test in verdict.own if not test.proves}
+    yield "Other new tests", len(others), _grouped(others)
     for heading, tests in (
         ("Failed before, pass now", verdict.repaired),
         ("Passed before, fail now", verdict.broken),
@@ -56,7 +66,22 @@ def _lists(verdict: Verdict) -> Iterator[tuple[str, list[str]]]:
         ("Unsteady on the same code, left out", verdict.flaky),
         ("Not run with the change", verdict.not_run),
     ):
-        yield heading, [_id(test) for test in tests]
+        yield heading, len(tests), _grouped(dict.fromkeys(tests, ""))
+
+
+def _grouped(said: Mapping[str, str], examples: Mapping[str, str] | None = None) -> list[str]:
+    """A line for each test; the variants of a parametrised one of which the same is said together, with an example."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for test, text in said.items():
+        alike.setdefault((test.partition("[")[0], text), []).append(test)
+    lines = []
+    for (name, text), tests in alike.items():
+        example = (examples or {}).get(tests[0], "")
+        if len(tests) > 1:
+            lines.append(f"{_id(name)} ({len(tests):,} variants){text}{example.replace(': ', ' for one: ', 1)}")
+        else:
+            lines.append(f"{_id(tests[0])}{text}{example}")
+    return lines
 
 
 def _state(test: OwnTest) -> str:
@@ -69,13 +94,13 @@ def _state(test: OwnTest) -> str:
     return f"passes; without the change it fails for another reason: {code(clip(test.gist, ID_LIMIT))}"
 
 
-def _bounded(heading: str, items: Sequence[str], shown: int) -> Iterator[str]:
+def _bounded(heading: str, number: int, items: Sequence[str], shown: int) -> Iterator[str]:
     if not items:
         return
     if len(items) == 1:
         yield f"- {heading}: {items[0]}"
         return
-    yield f"- {heading} ({len(items):,}):"
+    yield f"- {heading} ({number:,}):"
     yield from (f"  - {item}" for item in items[:shown])
     if len(items) > shown:
         yield f"  - and {len(items) - shown:,} more"
@@ -85,5 +110,5 @@ def _id(test: str) -> str:
     return code(clip(test, ID_LIMIT))
 
 
-def _tests(number: int) -> str:
-    return f"{number:,} test{'' if number == 1 else 's'}"
+def _tests(number: int, one: str, many: str) -> str:
+    return f"1 test {one}" if number == 1 else f"{number:,} tests {many}"

@@ -78,12 +78,14 @@ def clean(text: str) -> Cleaned:
 
 
 def told(removed: Iterable[Removed], shown: int = 10) -> list[str]:
-    """What was taken out, for the maintainer: Markdown list items, the kinds counted, the first of them quoted."""
+    """What was taken out, for the maintainer: Markdown list items, one a kind, the first of each quoted."""
     ones = list(removed)
-    counts = Counter(one.kind for one in ones)
-    lines = [f"{kind}: {number:,}" for kind, number in sorted(counts.items())]
-    quotes = [f"{one.kind}: {code(one.excerpt)}" for one in ones[:shown] if one.excerpt]
-    return [*lines, *quotes]
+    lines = []
+    for kind, number in sorted(Counter(one.kind for one in ones).items()):
+        quotes = [code(one.excerpt) for one in ones if one.excerpt and one.kind == kind][:shown]
+        counted = kind if number == 1 and quotes else f"{kind} ({number:,})"
+        lines.append(f"{counted}: {', '.join(quotes)}" if quotes else counted)
+    return lines
 
 
 def _outside_code(text: str, treatments: Iterable[Treatment], removed: list[Removed]) -> str:

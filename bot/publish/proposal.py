@@ -142,7 +142,7 @@ def cost_table(spent: Mapping[str, Spent], models: Mapping[str, str]) -> str:
                 f"| {_cell(role)}",
                 _cell(models.get(role, "unknown")),
                 f"{one.calls:,} | {one.input:,} | {one.output:,}",
-                f"{_price(one)} |",
+                f"{_price(one).removeprefix('price ')} |",
             )
         )
         for role, one in spent.items()

@@ -42,9 +42,19 @@ def revised_body(body: str, it: Revised) -> str:
     new = "\n\n".join(part for part in entry if part)
     before = content(body, REVISIONS)
     if before is None:
-        return _fitting(f"{body.rstrip()}\n\n", "", [HEADING, new])
+        start, end = _after_evidence(body)
+        return _fitting(start, end, [HEADING, new])
     start, _, end = replaced(body, REVISIONS, "\0").partition(block(REVISIONS, "\0"))
     return _fitting(start, end, [before, new])
+
+
+def _after_evidence(body: str) -> tuple[str, str]:
+    """The body before and after where revisions are told: below the evidence, or else at the end."""
+    shown = content(body, EVIDENCE)
+    if shown is None:
+        return f"{body.rstrip()}\n\n", ""
+    start, part, end = body.partition(block(EVIDENCE, shown))
+    return f"{start}{part}\n\n", end
 
 
 def _fitting(start: str, end: str, entries: list[str]) -> str:

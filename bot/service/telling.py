@@ -16,12 +16,23 @@ from bot.service.job import Stage
 from bot.service.order import Ended
 from bot.service.requests import RunRequest, Told
 from bot.task import Outcome
+from bot.team.evidence import WHOLE_SUITE
 from sandbox.port import TestOutcome
 
 AT_WORK = "working"
 """The label of a run that is not finished."""
 QUEUED = "queued"
-CHANGES_NO_CODE = ("analyst", "reproducer")
+DOING = {
+    "analyst": "an analyst looks for the cause",
+    "reproducer": "tests are written from the issue",
+    "test-designer": "tests are designed from the issue",
+    "coder": "the change is written",
+    "programmer": "the change is written",
+    "tester": "a tester examines the change",
+    "challenger": "a fresh reader tries to refute the change",
+    "single": "one agent works on it",
+}
+CHANGES_NO_CODE = ("analyst", "reproducer", "test-designer")
 """Whose runs of the suite say nothing about a change."""
 STAGES = (QUEUED, *(stage.value for stage in Stage))
 
@@ -59,13 +70,14 @@ class Teller:
         elif isinstance(record, Completed):
             spent = now.spent.get(record.role, Spent()) + Spent.of(record.completion)
             self._progress = replace(now, spent={**now.spent, record.role: spent})
-        elif isinstance(record, Tested) and not record.selection and not record.agent.startswith(CHANGES_NO_CODE):
-            first = now.before is None
-            self._progress = replace(now, before=counted(record)) if first else replace(now, now=counted(record))
+        elif isinstance(record, Tested) and now.before is None and not record.selection:
+            self._progress = replace(now, before=counted(record))
+        elif isinstance(record, Tested) and shows_the_change(record):
+            self._progress = replace(now, now=counted(record))
         elif isinstance(record, StageChanged):
             self._show({"stage": record.stage, "detail": record.detail})
         elif isinstance(record, Asked):
-            self._show({"detail": f"the {record.role} is at work"})
+            self._show({"detail": DOING.get(record.role, f"the {record.role} is at work")})
 
     def end(self, ended: Ended) -> None:
         """Show how the run ended."""
@@ -92,6 +104,14 @@ class Teller:
             models=self._models,
         )
         self._desk.tell(f"{self._request.run}:tell:{self._told:03}", told)
+
+
+def shows_the_change(record: Tested) -> bool:
+    """Whether a run is one of the whole suite with the change as it is: not without a part of it, nor with a fault."""
+    role = record.agent.rpartition("-")[0]
+    if record.selection or "without the change" in record.why:
+        return False
+    return role not in CHANGES_NO_CODE if role else record.why == WHOLE_SUITE
 
 
 def counted(record: Tested) -> Counts:

@@ -17,6 +17,7 @@ from repo_tools.test_files import is_test
 from repo_tools.tree import Tree
 from sandbox.port import TestOutcome, TestReport
 
+WHOLE_SUITE = "the whole suite on the changed code"
 RERUN_LIMIT = 40
 """More failures than these are a break, not flakiness: they are not run again."""
 
@@ -53,7 +54,7 @@ def prove(
 
     `known` keeps the runs of test files without the change, so that the same files are not run twice.
     """
-    after: TestReport = yield Check(tree, "the whole suite on the changed code")
+    after: TestReport = yield Check(tree, WHOLE_SUITE)
     failing = sorted(after.having(*BAD) - work.known_bad)
     again: TestReport | None = None
     if 0 < len(failing) <= RERUN_LIMIT and after.having(TestOutcome.PASSED):

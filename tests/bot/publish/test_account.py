@@ -14,9 +14,10 @@ from bot.publish.comment import Progress
 from bot.publish.hidden_text import Removed
 from bot.publish.outcomes import PRESENTATIONS
 from bot.publish.verdict import Counts
-from bot.records import Posted, StageChanged
+from bot.records import Posted, StageChanged, Tested
 from bot.task import Outcome
 from bot.transcript import read
+from sandbox.port import Result, TestReport
 from tests.bot.publish import rendering
 
 RECORDING = Path(__file__).parent.parent.parent / "data" / "recordings" / "humanize.jsonl"
@@ -50,12 +51,12 @@ def test_a_run_is_told_from_who_asked_to_what_comes_next() -> None:
         "Asked for by `will` at 2026-05-01 09:30 UTC",
         "1 hidden part was taken out of it.",
         "1. The suite on the unchanged code: 737 passed in 32 s",
-        "1. Plan, round 1: Decided to change something. naturalday()",
-        "1. The tester ran 1 selected: 405 passed",
-        "1. Review, round 1: Passed.",
+        "1. Plan: Decided to change something. naturalday()",
+        "1. The tester ran tests/test_time.py: 405 passed",
+        "1. The tester's report: Passed.",
         "1. The new tests on the unchanged code: 392 passed, 13 failed",
-        "**Why**\n\n- 1 test that passed before fails now.",
-        "| before | 737 |",
+        f"**Why**\n\n{PRESENTATIONS[Outcome.DRAFT].meaning}\n\n- 1 test that passed before fails now.",
+        "Tests: 737 passed before; 760 passed with the change.",
         "3 min, 5 model calls",
         "| `coder` | `some-model` | 5 |",
         PRESENTATIONS[Outcome.DRAFT].move,
@@ -102,8 +103,19 @@ def test_what_models_wrote_is_harmless_and_never_too_long() -> None:
     assert len(long.said) <= STEP_CHARS
 
 
+def test_what_was_measured_is_told_once() -> None:
+    measuring = TestReport({}, {}, Result(0, "", 1.0))
+    assert step_of(Tested.of("a fault put into line 3", measuring, agent="executor")) is None
+    told = step_of(Posted(slot="measured", value=["All lines run.", "Of 2 faults, 2 are noticed."]))
+    assert told == Step("Measured", "All lines run. Of 2 faults, 2 are noticed.")
+
+
 def test_a_diff_is_not_told() -> None:
     assert step_of(Posted(slot="change", round=1, value="--- a\n+++ b\n")) is None
-    assert step_of(Posted(slot="change", round=1, value="It is mended.\n--- a\n+++ b\n")) == Step(
-        "Change, round 1", "It is mended."
+    assert step_of(Posted(slot="change", round=2, value="It is mended.\n--- a\n+++ b\n")) == Step(
+        "Change, round 2", "It is mended."
     )
+    printed = "import half\n-> (nothing printed)\nhalf(3)\n-> 1"
+    ran = step_of(Posted(slot="executed", value=printed))
+    assert ran is not None
+    assert ran.said == "half(3) -> 1"

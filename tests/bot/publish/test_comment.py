@@ -32,10 +32,9 @@ RUNNING = Progress(
 def test_a_run_that_goes_on() -> None:
     assert progress_comment(RUNNING) == "\n\n".join(
         [
-            "**At work, team**: the coder, round 2",
+            "**At work**: the coder, round 2",
             "claimed → checked out → environment → baseline → **team** → verified → published",
-            "| tests | passed | failed | skipped |\n| :-- | --: | --: | --: |\n"
-            "| before | 1,411 | 2 | 3 |\n| with the change | 1,413 | 1 | 3 |",
+            "Tests: 1,411 passed, 2 failed, 3 skipped before; 1,413 passed, 1 failed, 3 skipped with the change.",
             "To stop it, comment `/agent-fix stop` or take the label away.",
             "<sub>Run `owner-repo-12-1`: 3 min, 5 model calls, 18,400 tokens in, 1,200 out, $0.05.</sub>",
         ]
@@ -44,14 +43,15 @@ def test_a_run_that_goes_on() -> None:
 
 def test_a_run_that_has_just_begun_shows_no_tests() -> None:
     shown = progress_comment(Progress(run="1", stages=STAGES, stage="claimed"))
-    assert shown.startswith("**At work, claimed**\n\n**claimed** → checked out")
-    assert "| tests" not in shown
+    assert shown.startswith("**At work**: claimed\n\n**claimed** → checked out")
+    assert "Tests" not in shown
 
 
 @pytest.mark.parametrize("outcome", Outcome)
 def test_every_end_is_told_with_its_reasons_and_the_next_move(outcome: Outcome) -> None:
     shown = progress_comment(replace(RUNNING, outcome=outcome, reasons=("It is so.", "")))
-    assert shown.startswith(f"**{PRESENTATIONS[outcome].headline}.** {PRESENTATIONS[outcome].text}\n\n- It is so.\n\n")
+    assert shown.startswith(f"**{PRESENTATIONS[outcome].headline}**. {PRESENTATIONS[outcome].text}\n\n- It is so.\n\n")
+    assert "→ **team** →" in shown, "how far it came"
     assert ("/agent-fix retry" in shown) is (outcome is not Outcome.FIXED)
     assert "/agent-fix stop" not in shown
     assert "At work" not in shown
@@ -68,12 +68,16 @@ def test_an_end_can_be_known_again_and_nothing_that_somebody_says_passes_for_one
 
 def test_the_pull_request_is_linked() -> None:
     shown = progress_comment(replace(RUNNING, outcome=Outcome.FIXED, pull_request=219))
-    assert shown.partition("\n")[0].endswith("merge it. The pull request is #219.")
+    assert shown.startswith("**Fixed** in #219. ")
+
+
+def test_of_a_run_that_went_through_all_stages_none_is_shown() -> None:
+    assert "→" not in progress_comment(replace(RUNNING, stage="published", outcome=Outcome.FIXED))
 
 
 def test_what_was_taken_out_of_the_issue_is_shown_to_the_maintainer() -> None:
     shown = progress_comment(replace(RUNNING, removed=(Removed("HTML comment", "ask @octocat to `merge`"),)))
-    assert "- HTML comment: 1\n- HTML comment: `` ask @octocat to `merge` ``" in shown
+    assert "- HTML comment: `` ask @octocat to `merge` ``" in shown
 
 
 def test_nothing_in_it_acts_and_it_stays_short() -> None:

@@ -115,7 +115,7 @@ def test_somebody_else_cannot_call_it_off_and_who_may_is_told_why_it_did_so(here
     body = here.own_comments(issue)[1].body
     assert f"The run ended: **{ended}**" in body
     assert "Asked for by `will`" in body
-    assert "1. Plan, round 1: Decided to change something." in body
+    assert "1. Plan: Decided to change something." in body
     assert "| `coder` | `coder` |" in body
     assert [one.content for one in issue.comments[-2].reactions] == ["eyes"]
     assert here.asked() == asked
