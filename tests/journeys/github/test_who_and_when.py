@@ -106,7 +106,7 @@ def test_somebody_else_cannot_call_it_off_and_who_may_is_told_why_it_did_so(here
     issue = here.issue()
     here.at_request(1, lambda: here.say(issue, "/agent-fix stop", by="rita"))
     here.label(issue)
-    here.until(lambda: here.pulls(issue) or here.headline(issue) == "Cancelled", 60)
+    here.until(lambda: here.pulls(issue) or here.headline(issue) == "Cancelled", 240)
     assert len(here.pulls(issue)) == 1
     ended, asked = here.ended(issue), here.asked()
 
