@@ -44,6 +44,7 @@ class RoleSettings(BaseSettings):
     model_single: str | None = None
     model_reproducer: str | None = None
     model_challenger: str | None = None
+    model_outfitter: str | None = None
     model_programmer: str | None = None
     model_test_designer: str | None = None
     model_arbiter: str | None = None
@@ -57,6 +58,7 @@ class RoleSettings(BaseSettings):
     request_tokens_single: PositiveInt | None = None
     request_tokens_reproducer: PositiveInt | None = None
     request_tokens_challenger: PositiveInt | None = None
+    request_tokens_outfitter: PositiveInt | None = None
     request_tokens_programmer: PositiveInt | None = None
     request_tokens_test_designer: PositiveInt | None = None
     request_tokens_arbiter: PositiveInt | None = None

@@ -28,8 +28,11 @@ class SetupFailed(SandboxError):
     """The set-up of a project did not succeed."""
 
     def __init__(self, message: str, log: str) -> None:
-        super().__init__(message)
+        super().__init__(message, log)  # all arguments: what a step raised is stored and made anew from them
         self.log = log
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class TestsUnrunnable(SandboxError):

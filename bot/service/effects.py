@@ -205,12 +205,8 @@ class RunEffects(Beside):
         self._share = share
 
     def complete(self, request: Request) -> Completion:
-        """One paid completion. Raises `OverBudget`, `TimedOut`, `ModelFailed`."""
-        name = f"complete {request.agent} {request.index}"
-        completion = self._step(name, functools.partial(self._model.complete, request))
-        self._meter.add(request.role, completion)
-        self._transcript.completion(request, completion)
-        return completion
+        """See `completed`."""
+        return completed(request, self._step, self._model, self._meter, self._transcript)
 
     def run(self, agent: str, tree: Tree, command: str) -> Result:
         """One command in the sandbox. Raises `TimedOut`, `SandboxDied`."""
@@ -268,6 +264,16 @@ def shared(meter: Meter, parts: int) -> Limits:
         tokens=None if limits.tokens is None else max(0, limits.tokens - spent.tokens) // parts,
         calls=None if limits.calls is None else max(0, limits.calls - spent.calls) // parts,
     )
+
+
+def completed(
+    request: Request, step: Steps, model: Metered, meter: Meter, transcript: Transcript | Kept
+) -> Completion:
+    """One paid completion: a step, counted and recorded. Raises `OverBudget`, `TimedOut`, `ModelFailed`."""
+    completion = step(f"complete {request.agent} {request.index}", functools.partial(model.complete, request))
+    meter.add(request.role, completion)
+    transcript.completion(request, completion)
+    return completion
 
 
 def pausing(work: Callable[[], T], cancel: threading.Event) -> T:

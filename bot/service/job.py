@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import enum
 import functools
+import functools
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from bot import __version__
 from bot.errors import AgentFixError, Cancelled, OverBudget, Refused, TimedOut
-from bot.llm.budget import Meter, Price
+from bot.llm.budget import Meter, Metered, Price
 from bot.llm.port import Model
 from bot.publish.gate import Policy
 from bot.publish.outcomes import PRESENTATIONS
 from bot.publish.proposal import PullRequestText
 from bot.publish.verdict import BAD, Baseline, Level, baseline
 from bot.records import Delivered, RunEnded, RunStarted, StageChanged, Tested
-from bot.service.effects import RunEffects, Seconds, Share, Steps, pausing
-from bot.service.environment import established
+from bot.service.effects import RunEffects, Seconds, Share, Steps, completed, pausing
+from bot.service.environment import Establishing
 from bot.service.order import Ended, Order
 from bot.service.rebasing import as_a_whole, rebased
 from bot.service.story import Published, ended, message, proposal
@@ -42,6 +43,8 @@ from sandbox.errors import BadRecipeFile, SandboxDied, SandboxUnavailable, Setup
 from sandbox.memory import RecipeMemory
 from sandbox.port import Sandbox
 from sandbox.proving import Proof
+
+T = TypeVar("T")
 
 RERUN_LIMIT = 200
 """More baseline failures than these are not run again: that is a broken suite, not a flaky one."""
@@ -88,14 +91,18 @@ class Workshop:
     share: Share | None = None
     """How strategies beside each other are spread over whoever has hands free; None where all is done in turn."""
 
-    def establish(self, commit: Commit, repository: str, targets: Iterable[str]) -> Proof:
-        """See `established`."""
-        return established(
-            commit,
-            repository,
-            self.sandbox,
-            self.recipes,
-            targets=targets,
+    def establishing(self, steps: Steps, transcript: Transcript, meter: Meter) -> Establishing:
+        """What makes the environment of one run."""
+
+        def step(name: str, work: Callable[[], T]) -> T:
+            return steps(name, functools.partial(pausing, work, self.cancel))
+
+        model = Metered(self.model, meter, request_tokens=self.request_tokens)
+        return Establishing(
+            step=step,
+            ask=lambda request: completed(request, step, model, meter, transcript),
+            sandbox=self.sandbox,
+            recipes=self.recipes,
             base_image=self.base_image,
             seconds=self.seconds.tests,
         )
@@ -164,12 +171,8 @@ class Job:
 
     def _proof(self) -> Proof:
         """The environment, and the test report of the base commit in it: the baseline."""
-        shop, name = self.shop, self.order.task.repository
-
-        def work() -> Proof:
-            return shop.establish(self.commit, name, self.scouted.files)
-
-        proof = self.steps("environment and baseline", lambda: pausing(work, shop.cancel))
+        making = self.shop.establishing(self.steps, self.transcript, self.meter)
+        proof = making.proof(self.commit, self.order.task.repository, lambda: self.scouted.files)
         self.transcript.add(Tested.of("baseline", proof.report))
         return proof
 

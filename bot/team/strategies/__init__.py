@@ -11,6 +11,7 @@ from bot.team.architect import ARCHITECT
 from bot.team.delivery import Delivery
 from bot.team.evidence import Assignment
 from bot.team.organization import roles as organization_roles
+from bot.team.outfitter import OUTFITTER
 from bot.team.roles import ROLES as COMMON_ROLES
 from bot.team.steps import Step
 from bot.team.strategies.agentcoder import agentcoder, sampling
@@ -38,5 +39,5 @@ ABLATIONS: Mapping[str, Callable[[Assignment], Generator[Step, Any, Delivery]]] 
 PLAYABLE = {**STRATEGIES, **ABLATIONS}
 """All that a run can be given by name."""
 
-ROLES = (*COMMON_ROLES, *(role.name for role in (ARCHITECT, *testing_roles.ROLES, *organization_roles.ROLES)))
+ROLES = (*COMMON_ROLES, *(role.name for role in (ARCHITECT, OUTFITTER, *testing_roles.ROLES, *organization_roles.ROLES)))
 """The names of all roles that any strategy asks: each may have a model of its own."""
