@@ -108,6 +108,8 @@ class _Search:
             self.failures.append(Attempt(recipe, "base image", first_line(str(error)), ()))
         except SetupFailed as error:
             self._failed(recipe, "setup", first_line(str(error)), error.log)
+        except ValueError as error:  # words of it cannot be what they stand for
+            self.failures.append(Attempt(recipe, "setup", first_line(str(error)), ()))
         else:
             self.on_attempt("running the whole suite")
             report = self.sandbox.test(environment, self.snapshot, seconds=self.seconds)

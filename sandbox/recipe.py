@@ -17,6 +17,7 @@ from sandbox.detect.node import recipes as node
 from sandbox.detect.python import recipes as python
 from sandbox.detect.submodules import fetch_submodules
 from sandbox.port import Recipe, Snapshot
+from sandbox.scripts import is_variable
 
 BASE_IMAGE = "agent-fix-base:bookworm"
 
@@ -101,6 +102,8 @@ def _completed(files: Files, recipe: Recipe, packages: Mapping[str, str], needed
         recipe,
         setup=(*fetch_submodules(files, recipe.workdir), *recipe.setup),
         packages=tuple(dict.fromkeys([*recipe.packages, *packages])),
+        # Automation may use its variables in expressions alone, under names that no shell takes.
+        env={name: value for name, value in recipe.env.items() if is_variable(name)},
         sources=sources,
     )
 

@@ -130,9 +130,14 @@ def caches(folder: str) -> dict[str, str]:
     }
 
 
+def is_variable(name: str) -> bool:
+    """Whether a shell can have a variable of that name."""
+    return bool(_VARIABLE.match(name))
+
+
 def exports(values: Mapping[str, str], recipe: Recipe, places: Places) -> str:
     """Shell lines that set variables and lead the `PATH`. Raises `ValueError` for what is no name of a variable."""
-    wrong = [name for name in values if not _VARIABLE.match(name)]
+    wrong = [name for name in values if not is_variable(name)]
     if wrong:
         raise ValueError(f"not the name of a variable: {', '.join(map(repr, wrong))}")
     folders = [f"{places.home}/{folder}/bin" for folder in ("venv", ".local", ".cargo", "go")]

@@ -266,9 +266,7 @@ def shared(meter: Meter, parts: int) -> Limits:
     )
 
 
-def completed(
-    request: Request, step: Steps, model: Metered, meter: Meter, transcript: Transcript | Kept
-) -> Completion:
+def completed(request: Request, step: Steps, model: Metered, meter: Meter, transcript: Transcript | Kept) -> Completion:
     """One paid completion: a step, counted and recorded. Raises `OverBudget`, `TimedOut`, `ModelFailed`."""
     completion = step(f"complete {request.agent} {request.index}", functools.partial(model.complete, request))
     meter.add(request.role, completion)

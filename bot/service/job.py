@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import functools
-import functools
 import threading
 import traceback
 from collections.abc import Callable, Mapping

@@ -119,6 +119,8 @@ def test_failures_tell_what_was_tried(sandbox: DockerSandbox) -> None:
     broken = recipe(setup=("echo 'error: quota of wombats exceeded' >&2; exit 7",))
     with pytest.raises(SetupFailed, match="quota of wombats"):
         prove(sandbox, PROJECT, [broken], seconds=60)
+    with pytest.raises(SetupFailed, match="not the name of a variable: 'A-B'"):
+        prove(sandbox, PROJECT, [recipe(env={"A-B": "c"})], seconds=60)
     absent = recipe(base_image="agent-fix-no-such-image:1")
     with pytest.raises(SandboxUnavailable, match="agent-fix-no-such-image:1"):
         prove(sandbox, PROJECT, [absent])

@@ -39,5 +39,8 @@ ABLATIONS: Mapping[str, Callable[[Assignment], Generator[Step, Any, Delivery]]] 
 PLAYABLE = {**STRATEGIES, **ABLATIONS}
 """All that a run can be given by name."""
 
-ROLES = (*COMMON_ROLES, *(role.name for role in (ARCHITECT, OUTFITTER, *testing_roles.ROLES, *organization_roles.ROLES)))
+ROLES = (
+    *COMMON_ROLES,
+    *(role.name for role in (ARCHITECT, OUTFITTER, *testing_roles.ROLES, *organization_roles.ROLES)),
+)
 """The names of all roles that any strategy asks: each may have a model of its own."""

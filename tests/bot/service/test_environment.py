@@ -120,7 +120,7 @@ def test_its_answer_is_tried_and_remembered(tmp_path: Path) -> None:
     said = "\n".join(message.content for message in request.messages)
     assert "no test suite was found" in said
     assert "Run `lua tests.lua`" in said
-    assert lab.transcript.read_text().count('"completed"') == 1
+    assert lab.transcript.read_text().count('"kind": "completion"') == 1
     again = Lab(tmp_path, "nobody asks again")
     assert again.proof().recipe.sources["memory"]
     assert again.model.requests == []

@@ -134,6 +134,15 @@ def test_odd_workflows_do_no_harm(text: str) -> None:
     assert first({**PYTHON, ".github/workflows/a.yml": text, ".gitlab-ci.yml": text}).reporter == "pytest"
 
 
+def test_variables_that_no_shell_can_have_are_left_to_the_automation() -> None:
+    text = WORKFLOW.replace('env: {LEVEL: "1"}', 'env: {LEVEL: "1", my-hosts: a, "1ST": b}')
+    workflow = f"{text}  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: make test\n"
+    recipes = candidates(Files({"Makefile": "test:\n\ttrue\n", ".github/workflows/a.yml": workflow}))
+    (found,) = (set(recipe.env) for recipe in recipes if "workflows" in recipe.sources["setup"])
+    assert "LEVEL" in found
+    assert not {"my-hosts", "1ST"} & found
+
+
 def test_packages_and_services_of_several_jobs() -> None:
     text = "a test:\n  services: [redis, {name: mysql}]\n  script:\n    - apt install -y jq; make test\n"
     jobs = jobs_with_tests(Detected(Files({".gitlab-ci.yml": text})))
