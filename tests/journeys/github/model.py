@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.journeys.github.projects import Project
+from tests.journeys.github.projects import Calls, Project
 
 REVIEW = "Reviewers of the change ask"
 
@@ -44,7 +44,7 @@ class Player:
         come = sum(message["role"] == "assistant" for message in body["messages"])
         calls = [
             {"id": f"c{come}-{at}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
-            for at, (name, arguments) in enumerate(self.project.parts[about][body["model"]][come])
+            for at, (name, arguments) in enumerate(self._calls(body, about, come))
         ]
         message = {"role": "assistant", "content": "", "refusal": None, "tool_calls": calls}
         completion = {
@@ -56,6 +56,11 @@ class Player:
             "usage": {"prompt_tokens": 2000, "completion_tokens": 100, "total_tokens": 2100},
         }
         return completion, (brief, body["model"], come)
+
+    def _calls(self, body: dict[str, Any], about: str, come: int) -> Calls:
+        if self.project.improvise is not None:
+            return self.project.improvise(body["model"], body["messages"])
+        return self.project.parts[about][body["model"]][come]
 
 
 @contextmanager

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bot.bench.made_projects import Player, project
+from bot.llm.port import Message, Request, ToolCall
 from tests.journeys.demo import DEMO, ISSUE
 
 Calls = list[tuple[str, dict[str, Any]]]
@@ -24,6 +26,8 @@ class Project:
     body: str
     parts: Mapping[str, Mapping[str, list[Calls]]]
     settings: Mapping[str, str] = field(default_factory=dict)
+    improvise: Callable[[str, list[dict[str, Any]]], Calls] | None = None
+    """Model and messages -> what it calls, in place of `parts`, which then only name the roles."""
 
     @property
     def whole(self) -> int:
@@ -81,4 +85,53 @@ def widgets() -> Project:
         "`size one two` prints 1; it should print 2.",
         {"issue": {"single": [edits, [("submit", said)]]}},
         {"AGENT_FIX_STRATEGY": "single", "AGENT_FIX_SANDBOX": "local"},
+    )
+
+
+RUNNER = """\
+import importlib, pathlib, sys, traceback
+
+sys.path.insert(0, ".")
+for file in sorted(pathlib.Path("tests").glob("test_*.py")):
+    module = importlib.import_module(f"tests.{file.stem}")
+    for name in [name for name in vars(module) if name.startswith("test_")]:
+        try:
+            getattr(module, name)()
+            print(f"ok - {file}::{name}")
+        except Exception as error:
+            print(f"not ok - {file}::{name}")
+            for line in traceback.format_exc().splitlines():
+                print(f"# {line}")
+"""
+
+
+def units(functions: int) -> Project:
+    """A project with an issue for an organization of agents, whose parts are played by rule, in plain processes."""
+    made = project(functions * 60, functions)
+    by_rule = Player()
+
+    def improvise(role: str, messages: list[dict[str, Any]]) -> Calls:
+        said = tuple(
+            Message(
+                one["role"],
+                str(one.get("content") or ""),
+                tuple(
+                    ToolCall(call["id"], call["function"]["name"], call["function"]["arguments"])
+                    for call in one.get("tool_calls") or ()
+                ),
+                one.get("tool_call_id"),
+            )
+            for one in messages
+        )
+        completion = by_rule.complete(Request(role, said))
+        return [(call.name, json.loads(call.arguments)) for call in completion.tool_calls]
+
+    settings = b"environment:\n  test: python3 tests/runner.py\n  reporter: tap\n"
+    return Project(
+        {**made.files, "tests/runner.py": RUNNER.encode(), ".github/agent-fix.yml": settings},
+        made.task.title,
+        made.task.body,
+        {"issue": {"mother": [], "child": [], "reproducer": []}},
+        {"AGENT_FIX_STRATEGY": "self-organized", "AGENT_FIX_SANDBOX": "local"},
+        improvise,
     )
