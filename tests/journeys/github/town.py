@@ -187,7 +187,7 @@ class Town:
         return bare.git(self.repository.path, "show", f"{branch}:{path}")
 
     def until(self, true: Callable[[], object], seconds: float = 120) -> None:
-        """Wait for something; fails with the bot's logs."""
+        """Wait for something; fails with what the bot said and its logs."""
         end = time.monotonic() + seconds
         while not true():
             assert time.monotonic() < end, self.logs()
@@ -195,7 +195,8 @@ class Town:
 
     def logs(self) -> str:
         texts = [path.read_text("utf-8", "replace")[-6000:] for path in sorted(self.folder.glob("log-*"))]
-        return "\n-----\n".join(texts)
+        said = [one.body for issue in self.repository.issues.values() for one in self.own_comments(issue)]
+        return "\n-----\n".join([*said, *texts])
 
     def close(self) -> None:
         for process in self.processes:
