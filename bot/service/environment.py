@@ -22,7 +22,8 @@ from sandbox.recipe import candidates
 class Establishing:
     """What the environment of a run is made with. `step` carries out a step, `ask` gives one paid completion.
 
-    `seconds` limits one run of the suite.
+    `seconds` limits one run of the suite. `check_time` is called before each step of the search, and ends it by
+    what it raises when the run's time is spent.
     """
 
     step: Steps
@@ -31,6 +32,7 @@ class Establishing:
     recipes: RecipeMemory
     base_image: str
     seconds: float
+    check_time: Callable[[], None]
 
     def proof(self, commit: Commit, repository: str, targets: Callable[[], Iterable[str]]) -> Proof:
         """The first recipe that gives a sound test report on `commit`, and that report; it is remembered.
@@ -69,7 +71,7 @@ class Establishing:
 
     def _proved(self, commit: Commit, repository: str, recipes: list[Recipe]) -> Proof:
         tree = Tree(commit)
-        proof = prove(self.sandbox, tree, recipes, seconds=self.seconds)
+        proof = prove(self.sandbox, tree, recipes, seconds=self.seconds, on_attempt=lambda _: self.check_time())
         self.recipes.remember(repository, tree, commit.submodules(), proof.recipe)
         # A proof is stored, and a tree, which is read from a repository, cannot be: who goes on prepares for a tree
         # anyway.

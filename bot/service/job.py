@@ -104,6 +104,7 @@ class Workshop:
             recipes=self.recipes,
             base_image=self.base_image,
             seconds=self.seconds.tests,
+            check_time=meter.check_time,
         )
 
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import pytest
 
+from bot.errors import TimedOut
 from bot.llm.budget import Limits, Meter, Metered
 from bot.llm.port import Completion, Request, ToolCall, Usage
 from bot.secrets_mask import Mask
@@ -95,10 +96,11 @@ class Lab:
         result: T = value
         return result
 
-    def proof(self) -> Proof:
+    def proof(self, minutes: float = 0.0) -> Proof:
+        """`minutes` of the thirty are spent before it begins."""
         self.transcript.unlink(missing_ok=True)
         with open_local(self.made.path) as repository, Transcript(self.transcript, Mask()) as transcript:
-            meter = Meter(Limits(), clock=lambda: 0.0, price=lambda role, usage: None)
+            meter = Meter(Limits(minutes=30), clock=lambda: 60 * minutes, price=lambda role, usage: None)
             model = Metered(self.model, meter, request_tokens=lambda role: 100_000)
             making = Establishing(
                 step=self.steps,
@@ -107,6 +109,7 @@ class Lab:
                 recipes=self.memory,
                 base_image="base",
                 seconds=60.0,
+                check_time=meter.check_time,
             )
             return making.proof(repository.resolve(), "me/project", lambda: ["tests.lua"])
 
@@ -124,6 +127,13 @@ def test_its_answer_is_tried_and_remembered(tmp_path: Path) -> None:
     again = Lab(tmp_path, "nobody asks again")
     assert again.proof().recipe.sources["memory"]
     assert again.model.requests == []
+
+
+def test_no_set_up_begins_when_the_time_of_the_run_is_spent(tmp_path: Path) -> None:
+    lab = Lab(tmp_path, GOOD, {**PROJECT, "Makefile": b"test:\n\ttrue\n", "a.c": b""})
+    with pytest.raises(TimedOut, match="30 minutes"):
+        lab.proof(minutes=30)
+    assert (lab.sandbox.tried, lab.model.requests) == ([], [])
 
 
 def test_a_resumed_run_does_not_ask_again(tmp_path: Path) -> None:
