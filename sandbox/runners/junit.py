@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
@@ -14,6 +15,8 @@ from sandbox.port import TestOutcome
 from sandbox.runners.base import Unreadable
 
 DEEPEST = 40
+COLOUR = re.compile(r"(?:\x1b|#x1B)\[[0-9;]*m")
+"""What a project that wants colours everywhere has in its texts; XML has no escape character, so pytest spells it."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ def _case(case: TestCase, suites: tuple[str, ...]) -> Case:
     listed = next(case.iterchildren(Properties), ())  # type: ignore[no-untyped-call]
     properties = {item.name or "": item.value or "" for item in listed}
     file = case._elem.get("file") or ""
-    return Case(case.name or "", case.classname or "", file, suites, properties, outcome, message)
+    return Case(case.name or "", case.classname or "", file, suites, properties, outcome, COLOUR.sub("", message))
 
 
 _OUTCOMES: dict[type, TestOutcome] = {  # the worst first

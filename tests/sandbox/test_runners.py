@@ -14,6 +14,7 @@ from sandbox.docker_engine import DockerSandbox
 from sandbox.port import Environment, Recipe, Result, TestOutcome, TestReport
 from sandbox.report import REPORTERS, report, reporter
 from sandbox.runners.base import Asked
+from sandbox.runners.junit import cases
 from tests.data.runners.projects import PROJECTS
 from tests.sandbox.conftest import PROJECT
 
@@ -355,3 +356,10 @@ def test_surefire_reports_are_read() -> None:
 def test_an_unknown_reporter_names_those_there_are() -> None:
     with pytest.raises(ValueError, match=r"no reporter 'nose'.*pytest"):
         reporter(asked("nose").recipe)
+
+
+def test_colours_in_a_failure_are_left_out() -> None:
+    said = "E  #x1B[0m#x1B[91m- 1,5#x1B[39;49;00m &#x1B; [1m]"
+    data = f'<testsuite><testcase name="t" classname="c"><failure message="m">{said}</failure></testcase></testsuite>'
+    (case,) = cases(data.replace("&#x1B;", "x").encode())
+    assert case.message == "m\nE  - 1,5 x [1m]"

@@ -26,7 +26,10 @@ MAIN = re.compile(r"^if\s+__name__\s*==")
 
 @dataclass(frozen=True)
 class Piece:
-    """The text of one span as an agent wrote it, and the import statements that it needs in its file."""
+    """The text of one span as an agent wrote it, and the import statements that it needs in its file.
+
+    Without a text the span goes: a definition, some lines, or the whole file.
+    """
 
     span: Span
     text: str
@@ -68,6 +71,8 @@ def assemble(base: Tree, pieces: Sequence[Piece]) -> Assembled:
 
 def _file(base: Tree, tree: Tree, path: str, pieces: Sequence[Piece]) -> tuple[Tree, dict[Span, tuple[int, int]]]:
     before = lines_of(base, path)
+    if any(not (one.span.name or one.span.first or one.text.strip()) for one in pieces):
+        return (tree.without_file(path) if tree.exists(path) else tree), {}
     if before is None and base.exists(path):
         return tree, {}
     lines = before or []

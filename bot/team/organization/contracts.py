@@ -182,7 +182,7 @@ def text_for(base: Tree, agent: Agent, code: Code) -> tuple[str, str]:
 def _about(
     base: Tree, made: Assembled, own: Sequence[Span], agreed: Mapping[Span, str] | None, helpers: Sequence[Span]
 ) -> Iterator[str]:
-    paths = sorted({span.path for span in made.places})
+    paths = sorted({span.path for span in made.places if made.tree.exists(span.path)})
     broken_files = [(path, syntax_error(path, made.tree.read(path))) for path in paths]
     wrong = [f"{path} would not parse: {fault}." for path, fault in broken_files if fault]
     if wrong:

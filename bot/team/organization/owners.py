@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.publish.verdict import Verdict
-from bot.team.organization.agents import Agent
+from bot.team.organization.agents import ROOT, Agent
 from bot.team.organization.assembly import Assembled
 from bot.team.organization.contracts import owned
 from bot.team.organization.handing_out import REMOVED
@@ -59,27 +60,41 @@ def _owners(path: str, line: int, root: Agent, made: Assembled) -> Iterable[str]
                     yield agent.id
 
 
-def faults(base: Tree, root: Agent, made: Assembled) -> list[Finding]:
-    """What is wrong with the assembled files before any test: pleas, pieces that are missing, duplicates, orphans."""
+def concerned(root: Agent, findings: Sequence[Finding], round_: int) -> Agent:
+    """The agents, each with what failed in its own code in its memory; the root with all that failed."""
+    root = replace(root, children=tuple(concerned(child, findings, round_) for child in root.children))
+    own = [one.title for one in findings if root.id in (*one.owners, ROOT)]
+    return root.remembering(round_, "result", own) if own else root
+
+
+def faults(base: Tree, root: Agent, made: Assembled, spoken: str = "") -> list[Finding]:
+    """What is wrong with the assembled files before any test: pleas, pieces that are missing, duplicates, orphans.
+
+    A definition that is named in `spoken`, such as the issue, is no orphan: others are to use it.
+    """
     found = []
     paths = sorted({path for path in made.tree.patch.files if made.tree.exists(path)})
     for agent in root.everyone():
         if agent.plea:
             found.append(Finding(f"child {agent.id} finds its interface unworkable", agent.plea, (agent.id,)))
             continue
-        for span in owned(agent):
+        own = owned(agent)
+        if own and not agent.code:
+            found.append(Finding(f"child {agent.id} handed over nothing", "its places are as they were.", (agent.id,)))
+            continue
+        for span in own:
             new = located(base, span) is None
             if new and span not in agent.code:
                 found.append(Finding(f"{span} is missing", "its owner wrote nothing for it.", (agent.id,)))
-            elif new and span.name and "." not in span.name and not used(made.tree, span, paths):
-                found.append(
-                    Finding(
-                        f"{span} is an orphan",
-                        "nothing that was changed uses it: drop it, or have it called.",
-                        (agent.id,),
-                    )
-                )
+            elif new and span.name and "." not in span.name and not _wanted(made.tree, span, paths, spoken):
+                said = "nothing that was changed uses it: drop it, or have it called."
+                found.append(Finding(f"{span} is an orphan", said, (agent.id,)))
     return [*found, *duplicates(base, root, made), *broken_interfaces(root, made)]
+
+
+def _wanted(tree: Tree, span: Span, paths: Sequence[str], spoken: str) -> bool:
+    named = re.search(rf"(?<!\w){re.escape(span.last_name)}(?!\w)", spoken) is not None
+    return named or used(tree, span, paths)
 
 
 def duplicates(base: Tree, root: Agent, made: Assembled) -> list[Finding]:

@@ -15,7 +15,7 @@ SPANS = (
 )
 SIGNATURES = (
     "span -> its signature as it has to be afterwards, such as `def load(path: str, *, encoding: str = 'utf-8') -> "
-    "Config`; for each definition that is new or whose signature changes"
+    "Config`; for each definition that is new or whose signature changes; `removed` for one, or a file, that goes"
 )
 SPECIFICATION = (
     "all that its owner will ever see of the task: what has to change or what the new definition does, its arguments, "

@@ -29,7 +29,7 @@ from bot.team.organization.assembly import Assembled, Piece, assemble
 from bot.team.organization.contracts import Frame
 from bot.team.organization.growth import grown, with_code
 from bot.team.organization.imports import import_check, skeleton_tree
-from bot.team.organization.owners import Finding, failures, faults
+from bot.team.organization.owners import Finding, concerned, failures, faults
 from bot.team.organization.roles import MOTHER, TESTS, Skeleton
 from bot.team.organization.spans import parse
 from bot.team.organization.steering import corrected
@@ -80,6 +80,15 @@ class Session:
         """Write on the board, and let it be recorded."""
         self.board = self.board.put(slot, value, round_)
         yield Note(slot, value, round_)
+
+    @property
+    def spoken(self) -> str:
+        """What the issue and the new tests say: a definition that they name is there for others than its makers."""
+        task, tests = self.work.task, self.tests
+        texts = [
+            tests.read(path).decode("utf-8", "replace") for path in sorted(test_files(tests)) if tests.exists(path)
+        ]
+        return "\n".join([task.title, task.body, *(comment.body for comment in task.comments), *texts])
 
     def remember(self, root: Agent, round_: int) -> Generator[Step, Any, None]:
         """Put on the board what is new in the agents' memories."""
@@ -194,28 +203,31 @@ def _grown(session: Session, skeleton: Skeleton) -> Generator[Step, Any, Agent]:
 
 def _rounds(session: Session, skeleton: Skeleton, root: Agent, rounds: int) -> Generator[Step, Any, str]:
     """Put together, prove, correct. Every state that could be delivered is executed, the last one too."""
+    base, spoken, last = session.work.tree, session.spoken, False
     for number in range(1, rounds + 1):
-        made = put_together(session.work.tree, root)
-        findings = faults(session.work.tree, root, made)
-        if not findings or number == rounds:
+        made = put_together(base, root)
+        findings = faults(base, root, made, spoken)
+        proves = not findings or last or number == rounds
+        if proves:
             attempt = yield from _proved(session, skeleton, made, findings, number)
             root, worse = _kept(session, attempt, root, number)
-            yield from session.remember(root, number)
             if attempt.sound or for_a_person(session.work, attempt.tree, attempt.verdict):
+                yield from session.remember(root, number)
                 return "done"
-            if worse:
-                made = put_together(session.work.tree, root)
-            best, _ = session.best or (attempt, root)
+            made = put_together(base, root) if worse else made
+            best = session.best[0] if session.best else attempt
             findings = failures(best.verdict, best.after, root, made)
-        else:
-            yield from session.remember(root, number)
-        if number == rounds:
+        root = concerned(root, findings, number)
+        yield from session.remember(root, number)
+        if last or number == rounds:
             break
         before = root
         root = yield from _corrected(session, root, findings, made, number)
-        if root.pieces() == before.pieces() and not root.disputed:
-            return "stuck"
-    return "done"
+        # What nobody changes any more is proved as it is, if it was not yet.
+        last = root.pieces() == before.pieces() and not root.disputed
+        if last and proves:
+            break
+    return "stuck" if last else "done"
 
 
 def put_together(base: Tree, root: Agent) -> Assembled:

@@ -154,7 +154,7 @@ def test_a_mother_gives_a_missing_part_to_a_new_child_and_drops_a_needless_one(t
                 }
             )
             kept.update({"span": span, "signature": signature})
-        elif "cause" in value and "is an orphan" in request.messages[1].content:
+        elif "cause" in value and "is an orphan" in request.messages[1].content.split("<data earlier rounds")[0]:
             value["directions"] = [{"part": "4", "action": "drop", "direction": "Nobody needs it."}]
         elif "cause" in value:
             new = {"part": "new", "action": "add", "spans": [span], "signatures": {span: kept["signature"]}}
@@ -173,6 +173,24 @@ def test_a_mother_gives_a_missing_part_to_a_new_child_and_drops_a_needless_one(t
     assert agents(stage) == {"0", "1", "2", "3", "4", "5"}
     dropped = [entry.value for entry in delivery.board.all("agent") if entry.value["kind"] == "dropped"]
     assert dropped[0]["value"]["child"] == "4"
+
+
+def test_what_nobody_mends_is_still_proved_and_shown(tmp_path: Path) -> None:
+    def change(request: Request, value: dict[str, Any]) -> dict[str, Any]:
+        if "cause" in value:
+            return {"cause": "I do not know why it is so.", "wrong_tests": ""}
+        if request.agent.startswith("child-2"):
+            return {"code": []}
+        return value
+
+    _, delivery = solved(tmp_path, project(2_000, 12), Edited(change))
+    assert delivery.ended == "stuck"
+    assert delivery.best is not None
+    assert [attempt.tree for attempt in delivery.attempts] == [delivery.best.tree]
+    assert delivery.best.change is not None
+    assert "child 2 handed over nothing: its places are as they were." in delivery.best.change.doubts
+    results = [entry.value for entry in delivery.board.all("agent") if entry.value["kind"] == "result"]
+    assert {one["agent"] for one in results} >= {"0", "2"}
 
 
 def test_an_interface_that_cannot_work_is_agreed_on_anew(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from bot.team.organization.owners import faults, finding
 from bot.team.organization.roles import Division, Skeleton, Steering, Written
 from bot.team.organization.spans import Span, located, overlapping, parse, text_of
 from bot.team.roles import Plan, Subtask
+from bot.team.strategies.self_organized import put_together
 from repo_tools.tree import Tree
 from tests.fakes.memory_base import MemoryBase
 
@@ -173,8 +174,13 @@ def test_line_ends_and_what_nobody_owns_stay_byte_for_byte() -> None:
     assert script == OTHER.replace("return 1", "return 2")
 
 
-def test_a_removed_definition_is_cut_out() -> None:
+def test_a_removed_definition_is_cut_out_and_a_removed_file_goes() -> None:
     assert "def save" not in put(Piece(Span("pkg/box.py", "save"), ""))
+    made = assemble(TREE, [Piece(Span("web/load.js"), "")])
+    assert not made.tree.exists("web/load.js")
+    root = Agent("0", "", ())
+    parts = [{"spans": ["web/load.js", "NEWS.md", "pkg/box.py::load"], "signatures": {"web/load.js": REMOVED}}]
+    assert frame(root).skeleton(skeleton(*parts), TREE) == ""
 
 
 def test_it_is_known_where_each_piece_stands() -> None:
@@ -394,8 +400,6 @@ def having(id_: str, code: dict[str, str], **signatures: str) -> Agent:
 
 
 def found(root: Agent) -> list[tuple[str, tuple[str, ...]]]:
-    from bot.team.strategies.self_organized import put_together
-
     return [(one.title, one.owners) for one in faults(TREE, root, put_together(TREE, root))]
 
 
@@ -412,20 +416,22 @@ def test_a_planted_duplicate_is_found_with_its_owner() -> None:
 
 
 def test_a_helper_that_nobody_calls_is_an_orphan() -> None:
-    assert found(organized(having("1", {"pkg/box.py::alone": "def alone():\n    return alone"}))) == [
-        ("pkg/box.py::alone is an orphan", ("1",))
-    ]
+    root = organized(having("1", {"pkg/box.py::alone": "def alone():\n    return alone"}))
+    assert found(root) == [("pkg/box.py::alone is an orphan", ("1",))]
+    assert faults(TREE, root, put_together(TREE, root), "please add `alone()`") == [], "the issue asks for it"
 
 
 def test_a_missing_piece_a_plea_and_a_broken_interface_are_found() -> None:
-    missing = Agent("1", "", (Span("pkg/box.py", "fresh"),))
+    missing = Agent("1", "", (Span("pkg/box.py", "fresh"), LOAD), code={LOAD: text_of(TREE, LOAD)})
+    silent = Agent("4", "", (Span("pkg/box.py", "Box.first"),))
     plea = Agent("2", "", (LOAD,), plea="It needs the encoding.")
     changed = having(
         "3", {"pkg/box.py::save": "def save(path):\n    pass"}, **{"pkg/box.py__save": "def save(path, text)"}
     )
-    assert found(organized(missing, plea, changed)) == [
+    assert found(organized(missing, plea, changed, silent)) == [
         ("pkg/box.py::fresh is missing", ("1",)),
         ("child 2 finds its interface unworkable", ("2",)),
+        ("child 4 handed over nothing", ("4",)),
         ("the interface of pkg/box.py::save is broken", ("3",)),
     ]
 
@@ -436,8 +442,6 @@ def test_a_trace_leads_to_the_owners_of_its_lines_the_innermost_first() -> None:
         having("2", {"pkg/box.py::save": "def save(path, text):\n    raise ValueError"}),
         Agent("3", "", (Span("pkg/box.py", "Box"),)),
     )
-    from bot.team.strategies.self_organized import put_together
-
     made = put_together(TREE, root)
     line = {span.name: place for span, place in made.places.items()}
     trace = (
