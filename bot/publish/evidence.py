@@ -52,7 +52,7 @@ def _took(counts: Counts) -> str:
 
 def _lists(verdict: Verdict) -> Iterator[tuple[str, int, list[str]]]:
     proofs = {test.id: "" for test in verdict.proofs}
-    gists = {test.id: f", without it: {code(clip(test.gist, ID_LIMIT))}" for test in verdict.proofs}
+    gists = {test.id: code(clip(test.gist, ID_LIMIT)) for test in verdict.proofs}
     yield "New tests that pass with the change and fail without it", len(proofs), _grouped(proofs, gists)
     others = {test.id: f", {_state(test)}" for test in verdict.own if not test.proves}
     yield "Other new tests", len(others), _grouped(others)
@@ -70,17 +70,17 @@ def _lists(verdict: Verdict) -> Iterator[tuple[str, int, list[str]]]:
 
 
 def _grouped(said: Mapping[str, str], examples: Mapping[str, str] | None = None) -> list[str]:
-    """A line for each test; the variants of a parametrised one of which the same is said together, with an example."""
+    """A line for each test; variants of one of which the same is said together, with an example of how they fail."""
     alike: dict[tuple[str, str], list[str]] = {}
     for test, text in said.items():
         alike.setdefault((test.partition("[")[0], text), []).append(test)
     lines = []
     for (name, text), tests in alike.items():
+        many = len(tests) > 1
+        shown = f"{_id(name)} ({len(tests):,} variants)" if many else _id(tests[0])
         example = (examples or {}).get(tests[0], "")
-        if len(tests) > 1:
-            lines.append(f"{_id(name)} ({len(tests):,} variants){text}{example.replace(': ', ' for one: ', 1)}")
-        else:
-            lines.append(f"{_id(tests[0])}{text}{example}")
+        without = f", without it{', for example' if many else ''}: {example}" if example else ""
+        lines.append(f"{shown}{text}{without}")
     return lines
 
 

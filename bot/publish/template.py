@@ -20,6 +20,15 @@ ASKS_FOR = {
     "doubts": re.compile(r"\brisk|concern|\bnotes?\b|question|limitation|caveat|reviewer|additional", re.IGNORECASE),
 }
 """Key of a section -> the headings under which it belongs; the first that fits and is free takes it."""
+LINK_LINE = re.compile(
+    r"[ \t>*+-]*(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|related(?: to)?|issues?|refs?|references)\b[ \t:]*"
+    r"(?:issues?|bugs?)?[ \t:]*#[ \t]*(?:\(?<?[A-Za-z_? ]{0,20}>?\)?)[ \t.]*",
+    re.IGNORECASE,
+)
+"""A line that wants an issue's number and has none."""
+EMPTY_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]*")
+PROMPT = re.compile(r"[^:]*\w[^:]*:[ \t*_]*")
+"""A line that ends in a colon; with nothing but empty items below, it asks for something."""
 CHECKBOX = re.compile(r"^\s*[-*+] \[[ xX]\]", re.MULTILINE)
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
@@ -38,8 +47,12 @@ class Section:
 
 @dataclass(frozen=True)
 class _Asked:
+    """A place of the template. Without heading and prompt it is text; a `link` wants the issue's number."""
+
     heading: str
     text: str
+    prompt: str = ""
+    link: bool = False
 
 
 def fill(template: str, sections: Sequence[Section], limit: int) -> str:
@@ -67,15 +80,41 @@ def fill(template: str, sections: Sequence[Section], limit: int) -> str:
 
 
 def _shown(place: _Asked, answer: Section | None) -> str:
-    heading = f"## {sentence(place.heading)}" if place.heading else ""
-    text = answer.text if answer else markdown(place.text)
+    heading = f"## {sentence(place.heading)}" if place.heading else sentence(place.prompt) if place.prompt else ""
+    text = answer.text if answer else markdown(_without_blanks(place.text))
     return "\n\n".join(part for part in (heading, text) if part)
 
 
 def _wanted(place: _Asked, waiting: dict[str, Section]) -> str:
-    if CHECKBOX.search(place.text) or not place.heading:
+    if place.link:
+        return "link" if "link" in waiting else ""
+    asked = place.heading or place.prompt
+    if CHECKBOX.search(place.text) or not asked:
         return ""
-    return next((key for key, asks in ASKS_FOR.items() if key in waiting and asks.search(place.heading)), "")
+    return next((key for key, asks in ASKS_FOR.items() if key in waiting and asks.search(asked)), "")
+
+
+def _without_blanks(text: str) -> str:
+    """`text` without what is there to be filled in and is not."""
+    return "\n".join(line for line in text.split("\n") if not _is_blank(line))
+
+
+def _is_blank(line: str) -> bool:
+    return LINK_LINE.fullmatch(line) is not None or EMPTY_ITEM.fullmatch(line) is not None
+
+
+def _places(text: str) -> list[_Asked]:
+    """What text without headings asks for, line by line, and the text between."""
+    found, lines = [_Asked("", "")], text.split("\n")
+    for number, line in enumerate(lines):
+        below = next((one for one in lines[number + 1 :] if one.strip()), "")
+        if LINK_LINE.fullmatch(line):
+            found += [_Asked("", "", link=True), _Asked("", "")]
+        elif PROMPT.fullmatch(line) and (not below or EMPTY_ITEM.fullmatch(below)):
+            found += [_Asked("", "", prompt=line.strip(" \t")), _Asked("", "")]
+        elif not EMPTY_ITEM.fullmatch(line):
+            found[-1] = _Asked("", f"{found[-1].text}\n{line}".strip("\n"))
+    return found
 
 
 def _read(template: str) -> list[_Asked]:
@@ -91,4 +130,5 @@ def _read(template: str) -> list[_Asked]:
         _Asked(title, "\n".join(lines[start : following[0]]).strip("\n"))
         for (_, start, title), following in itertools.pairwise(edges)
     ]
-    return [place for place in found if place.heading or place.text.strip()]
+    whole = [one for place in found for one in ([place] if place.heading else _places(place.text))]
+    return [one for one in whole if one.heading or one.text.strip() or one.prompt or one.link]

@@ -92,10 +92,17 @@ def compared(before: Sequence[Ran], after: Sequence[Ran]) -> str:
         return ""
     changed = [(old, new) for old, new in zip(before, after, strict=True) if _plain(old.got) != _plain(new.got)]
     if not changed:
-        return "The code in the issue gives the same output with the change as without it."
+        same = "The code in the issue gives the same output with the change as without it."
+        return same if any(_tells(ran.got) for ran in after) else ""
     old, new = changed[0]
     source = old.source.strip().splitlines()[-1]
     return f"The issue's own `{source[:120]}` gave `{_short(old.got)}` and gives `{_short(new.got)}` now."
+
+
+def _tells(got: str) -> bool:
+    """Whether an output says anything of the project: not if nothing came, or the issue leaves names to the reader."""
+    lines = got.strip().splitlines()
+    return bool(lines) and not lines[-1].startswith("NameError:")
 
 
 def _short(text: str) -> str:

@@ -13,9 +13,21 @@ from hypothesis import strategies as st
 from bot.llm.budget import Spent
 from bot.publish.names import BRANCHES, SLUG_LIMIT, TITLE_LIMIT, branch, pull_request_title, slug
 from bot.publish.proposal import BODY_CHARS, EVIDENCE, STATE, Changed, Story, body, cost_line, propose
-from bot.publish.verdict import Level, OwnTest
+from bot.publish.verdict import Level, OwnTest, baseline, judge
 from tests.bot.publish import rendering
-from tests.bot.publish.stories import DRAFT, GOLDEN, READY, TEMPLATE, TEXTS, as_file
+from tests.bot.publish.stories import (
+    BEFORE,
+    DRAFT,
+    FAILED,
+    GOLDEN,
+    NEW,
+    PASSED,
+    READY,
+    TEMPLATE,
+    TEXTS,
+    as_file,
+    report,
+)
 
 OWN_TAGS = ["<sub>", "<details>", "<summary>"]
 OWN_COMMENTS = [f" agent-fix:{end}{name} " for name in (STATE, EVIDENCE) for end in ("", "end ")]
@@ -45,6 +57,16 @@ class TestBody:
         assert shown.splitlines()[1].startswith("**This is a draft.**")
         assert "`setup.cfg` was changed" in shown
         assert "20 tests passed before the change and fail now" in shown
+
+    def test_variants_of_a_test_are_told_together(self) -> None:
+        variants = [f"{NEW}[{number}]" for number in range(12)]
+        after = report({**BEFORE, **dict.fromkeys(variants, PASSED)}, 13.1)
+        alone = report({**dict.fromkeys(variants[:9], FAILED), **dict.fromkeys(variants[9:], PASSED)}, 0.4)
+        verdict = judge(baseline(report(BEFORE, 12.3)), after, own=variants, own_without=alone, stated="it fails")
+        shown = body(replace(READY, verdict=verdict))
+        assert "fail without it (9): " not in shown
+        assert f"`{NEW}` (9 variants), without it, for example: `assert" in shown
+        assert f"`{NEW}` (3 variants), passes with and without the change" in shown
 
     def test_long_lists_are_counted(self) -> None:
         shown = body(DRAFT)
@@ -88,6 +110,29 @@ class TestTemplate:
     def test_a_template_without_headings_comes_after(self) -> None:
         shown = body(READY, "Please sign the agreement.")
         assert shown.index("looked for the next") < shown.index("Please sign the agreement.")
+
+    def test_a_form_without_headings_is_filled_in(self) -> None:
+        form = "Fixes #\n\nChanges proposed in this pull request:\n\n* \n* \n* \n\nThank you!\n"
+        shown = body(READY, form)
+        assert shown.count("Closes #218") == 1
+        assert "Fixes #" not in shown
+        assert "Changes proposed in this pull request:\n\nThe scanner now carries" in shown
+        assert "## What changed" not in shown
+        assert not re.search(r"(?m)^\* *$", shown)
+        assert "Thank you!" in shown
+
+    @pytest.mark.parametrize(
+        "line", ["Fixes #", "Closes #(issue)", "- Resolves: #", "Fixes issue #", "Related to #", "fixes #<number>"]
+    )
+    def test_a_number_that_is_wanted_is_given_once(self, line: str) -> None:
+        shown = body(READY, f"{line}\n")
+        assert shown.count("#218") == 1
+        assert line not in shown
+        assert line not in body(READY, f"## Deployment\n\n{line}\n\nOn Mondays.\n")
+
+    @pytest.mark.parametrize("line", ["Fixes #12", "See issue #7.", "Issues are tracked elsewhere: really", "# Fixes"])
+    def test_what_is_said_stays(self, line: str) -> None:
+        assert line.lstrip("# ").split("#")[0] in body(READY, f"{line}\n")
 
     def test_a_link_goes_where_the_template_asks_for_it(self) -> None:
         shown = body(READY, "## Related issue\n\nFixes #\n\n## Summary\n")

@@ -60,3 +60,12 @@ def test_what_changed_is_told_in_a_sentence() -> None:
     assert compared(before, after) == "The issue's own `half(3)` gave `1` and gives `1.5` now."
     assert "same output" in compared(before, before)
     assert compared((), ()) == ""
+
+
+def test_code_that_says_nothing_of_the_project_is_not_spoken_of() -> None:
+    """Such as one that uses a name which the issue does not give: it fails alike whatever is changed."""
+    unknown = Ran("shown(event)", None, "Traceback (most recent call last):\nNameError: name 'event' is not defined")
+    silent = Ran("import this", None, "")
+    assert compared([unknown, silent], [unknown, silent]) == ""
+    spoken = Ran("half(3)", None, "1")
+    assert "same output" in compared([unknown, spoken], [unknown, spoken])
