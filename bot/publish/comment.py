@@ -11,11 +11,11 @@ from bot.llm.budget import Spent
 from bot.publish.hidden_text import Removed, told
 from bot.publish.outcomes import PRESENTATIONS
 from bot.publish.proposal import cost_line
-from bot.publish.sanitize import clip, code, fitted, sentence
+from bot.publish.sanitize import clip, code, fence, fitted, sentence
 from bot.publish.verdict import Counts
 from bot.task import Outcome
 
-REASONS, REASON_CHARS = 8, 500
+REASONS, REASON_CHARS, LOG_CHARS = 8, 500, 6_000
 AGAIN = frozenset(Outcome) - {Outcome.FIXED}
 """After these a new start makes sense."""
 
@@ -44,6 +44,8 @@ class Progress:
     """None while the run goes on."""
     reasons: tuple[str, ...] = ()
     """Why it ended so, each a sentence."""
+    log: str = ""
+    """What set-up or tests said, as far as it matters."""
     pull_request: int | None = None
     wished: datetime | None = None
     """When the run was asked for; None for what is said in place of a run."""
@@ -54,6 +56,7 @@ def progress_comment(progress: Progress) -> str:
     parts = [
         _heading(progress),
         reasons(progress),
+        _log(progress.log),
         _trail(progress),
         tests_line(progress),
         _removed(progress),
@@ -107,6 +110,13 @@ def reasons(progress: Progress) -> str:
     if len(given) > REASONS:
         lines.append(f"- and {len(given) - REASONS:,} more")
     return "\n".join(lines)
+
+
+def _log(log: str) -> str:
+    if not log.strip():
+        return ""
+    shown = fitted(log, LOG_CHARS, fence)
+    return f"<details>\n<summary>What set-up and tests said</summary>\n\n{shown}\n\n</details>"
 
 
 def tests_line(progress: Progress) -> str:

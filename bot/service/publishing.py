@@ -6,7 +6,6 @@ Each method is safe to do again after a crash at any point: it looks at what is 
 from __future__ import annotations
 
 import functools
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
@@ -31,7 +30,7 @@ from repo_tools.patch import Patch
 from repo_tools.tree import Tree
 
 T = TypeVar("T")
-LOG = logging.getLogger("agent-fix.publisher")
+ACTIONS = "github-actions[bot]"
 SENTENCES = {True: "The issue was closed meanwhile.", False: "The label was taken away meanwhile."}
 
 
@@ -155,6 +154,8 @@ class Publishing:
             if pulls
             else []
         )
+        if forge.author[0] == ACTIONS:
+            said.append("It was opened with the workflow's own token: its checks wait until somebody approves them.")
         return f"> [!NOTE]\n> {' '.join(said)}\n\n" if said else ""
 
     def _revise(self, forge: Forge, it: Publication, where: PublishedOn, number: int) -> PullRequest:

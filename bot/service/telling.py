@@ -82,10 +82,12 @@ class Teller:
     def end(self, ended: Ended) -> None:
         """Show how the run ended."""
         number = ended.pull_request.rpartition("/")[2]
+        reasons, log = why(ended)
         self._show(
             {
                 "outcome": ended.outcome,
-                "reasons": tuple(line for line in ended.reason.splitlines() if line.strip()),
+                "reasons": reasons,
+                "log": log,
                 "pull_request": int(number) if number.isdigit() else None,
                 "minutes": ended.seconds / 60,
             },
@@ -104,6 +106,19 @@ class Teller:
             models=self._models,
         )
         self._desk.tell(f"{self._request.run}:tell:{self._told:03}", told)
+
+
+def why(ended: Ended) -> tuple[tuple[str, ...], str]:
+    """The reasons that are told of an end, and the log that belongs to them.
+
+    Of a defect of the bot no more than what it is called: the way to it is for whoever runs the bot, in its own log.
+    """
+    lines = [line for line in ended.reason.splitlines() if line.strip()]
+    if ended.outcome is Outcome.ERROR:
+        return tuple(lines[-1:]), ""
+    if ended.outcome in (Outcome.ENVIRONMENT_FAILED, Outcome.TESTS_UNRUNNABLE):
+        return tuple(lines[:1]), "\n".join(lines[1:])
+    return tuple(lines), ""
 
 
 def shows_the_change(record: Tested) -> bool:

@@ -66,6 +66,14 @@ def test_an_end_can_be_known_again_and_nothing_that_somebody_says_passes_for_one
     assert answered(progress_comment(ended)) == ("owner-repo-12-1", wished)
 
 
+def test_a_log_is_folded_and_does_nothing() -> None:
+    log = "```\n@octocat fixes #1 </details> <img src=x>\n" * 400
+    shown = progress_comment(replace(RUNNING, outcome=Outcome.ENVIRONMENT_FAILED, log=log))
+    assert shown.count("<details>") == 1
+    assert len(shown) < 8_000
+    assert set(rendering.dangers(shown, frozenset())) <= OWN_TAGS | {"<details>", "<summary>"}
+
+
 def test_the_pull_request_is_linked() -> None:
     shown = progress_comment(replace(RUNNING, outcome=Outcome.FIXED, pull_request=219))
     assert shown.startswith("**Fixed** in #219. ")

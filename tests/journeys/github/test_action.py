@@ -86,6 +86,7 @@ def test_the_label_the_schedule_and_nothing_to_do(tmp_path: Path) -> None:
         pull = here.pull(issue)
         assert outputs["pull-request"].endswith(f"/octo/widgets/pull/{pull.number}")
         assert pull.author.login == "github-actions[bot]"
+        assert "its checks wait until somebody approves them" in (pull.body or "")
         assert Path(outputs["transcript"]).is_file()
         assert "## agent-fix: Fixed" in summary
         assert "| suite | before | with the change |" in summary
