@@ -36,6 +36,7 @@ BODIES = frozenset({"function", "method"})
 NAMES = 8
 """Of the likeliest definitions, those whose tests are looked for."""
 WORD = re.compile(r"\w+")
+CODE, AROUND = "Likely code:", "Signatures around it:"
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,18 @@ def _hints(view: View, ranking: Ranking) -> str:
     parts += [f"- {found.path}: {found.why}" for found in ranking.files[:FILES]]
     shown = [edits.read_lines(view.tree, path, first, last) for path, first, last in spans(_heads(view, ranking))]
     if shown:
-        parts += ["", "Likely code:", *shown]
+        parts += ["", CODE, *shown]
     around = repo_map(view, ranking, MAP_TOKENS)
     if around:
-        parts += ["", "Signatures around it:", around]
+        parts += ["", AROUND, around]
     return "\n".join(parts)
+
+
+def without_code(hints: str) -> str:
+    """The hints with files and signatures alone: for who must not see more in one project than in another."""
+    before, _, rest = hints.partition(f"\n\n{CODE}\n")
+    around = rest.rpartition(f"\n\n{AROUND}\n")[2] if AROUND in rest else ""
+    return f"{before}\n\n{AROUND}\n{around}" if around else before
 
 
 def _heads(view: View, ranking: Ranking) -> Iterator[Hit]:

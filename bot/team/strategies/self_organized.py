@@ -34,6 +34,7 @@ from bot.team.organization.roles import MOTHER, TESTS, Skeleton
 from bot.team.organization.spans import parse
 from bot.team.organization.steering import corrected
 from bot.team.roles import Reproduction, Role
+from bot.team.scout import without_code
 from bot.team.steps import Answer, Ask, Execute, Note, Step, Strategy, Together
 from repo_tools.tree import Tree
 from sandbox.port import Result, TestReport
@@ -75,6 +76,7 @@ class Session:
 
     def __post_init__(self) -> None:
         self.tests = self.work.tree
+        self.work = replace(self.work, hints=without_code(self.work.hints))
 
     def put(self, slot: str, value: Any, round_: int) -> Generator[Step, Any, None]:
         """Write on the board, and let it be recorded."""

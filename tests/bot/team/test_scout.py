@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bot.task import Task
-from bot.team.scout import CODE_LINES, scout, spans
+from bot.team.scout import CODE_LINES, scout, spans, without_code
 from repo_tools.index import Index
 from repo_tools.ranking import Hit
 from repo_tools.tree import Tree
@@ -31,6 +31,11 @@ def test_the_code_that_the_issue_names_is_shown_with_lines_and_why(tmp_path: Pat
     assert "def half(number)" in seen.hints
     assert "def test_half" in seen.examples
     assert "test_halves" not in seen.hints
+    short = without_code(seen.hints)
+    assert "- calc/halves.py: " in short
+    assert "def half(number)" in short
+    assert "return number" not in short
+    assert without_code(short) == short
 
 
 def test_nothing_is_shown_twice_and_a_file_s_parts_stand_in_order() -> None:

@@ -88,11 +88,11 @@ def test_a_large_issue_makes_agents_by_its_size_with_children_of_children(tmp_pa
 def test_agents_grow_with_the_issue_and_not_with_the_project(tmp_path: Path) -> None:
     counted = {
         (lines, functions): len(agents(solved(tmp_path / f"{lines}-{functions}", project(lines, functions))[0]))
-        for lines in (2_000, 20_000)
+        for lines in (1_000, 8_000)
         for functions in (2, 8, 32)
     }
-    assert counted[2_000, 2] == counted[20_000, 2] == 1
-    assert counted[2_000, 8] == counted[20_000, 8] < counted[2_000, 32] == counted[20_000, 32]
+    assert counted[1_000, 2] == counted[8_000, 2] == 1
+    assert counted[1_000, 8] == counted[8_000, 8] < counted[1_000, 32] == counted[8_000, 32]
 
 
 def test_no_request_is_larger_than_its_role_allows(tmp_path: Path) -> None:
