@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from bot.errors import Refused
 from bot.forge.port import Check, Forge, Host, Moved, NotThere, Proposal, PullRequest
@@ -29,7 +29,6 @@ from repo_tools.mirrors import Mirrors
 from repo_tools.patch import Patch
 from repo_tools.tree import Tree
 
-T = TypeVar("T")
 ACTIONS = "github-actions[bot]"
 SENTENCES = {True: "The issue was closed meanwhile.", False: "The label was taken away meanwhile."}
 
