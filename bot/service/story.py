@@ -11,7 +11,7 @@ from bot.llm.budget import Meter
 from bot.publish.gate import Policy, objections
 from bot.publish.pointers import pointers
 from bot.publish.proposal import Changed, CheckText, PullRequestText, Story, propose
-from bot.records import CommandRun, Record, Tested
+from bot.records import CommandRun, Completed, Record, Tested
 from bot.service.order import Ended, Order
 from bot.task import Outcome
 from bot.team.delivery import Attempt, Delivery
@@ -55,7 +55,7 @@ def story(  # noqa: PLR0917 - what there is to tell of
     order: Order, delivery: Delivery, best: Attempt, meter: Meter, transcript: Path, policy: Policy
 ) -> Story:
     """Everything that a maintainer is told of a change."""
-    plan, change, review = delivery.plan, best.change, best.review
+    plan, change, review, records = delivery.plan, best.change, best.review, read(transcript)
     doubts = [*(plan.doubts if plan else ()), *(change.doubts if change else ())]
     if review is not None and review.verdict == "failed":
         doubts += review.problems
@@ -79,9 +79,9 @@ def story(  # noqa: PLR0917 - what there is to tell of
         measured=best.measured,
         notes=notes(order, delivery),
         spent=meter.by_role,
-        models=order.models,
+        models=models_asked(records),
         minutes=meter.seconds / 60,
-        transcript=condensed(read(transcript), TRANSCRIPT_CHARS),
+        transcript=condensed(records, TRANSCRIPT_CHARS),
         annotations=pointers(
             best.tree, best.verdict, best.after, objections(best.tree, test_files(best.tree), policy), best.marks
         ),
@@ -168,6 +168,15 @@ def ended(
         seconds_model=total.seconds,
         seconds_sandbox=sandbox_seconds(read(transcript)),
     )
+
+
+def models_asked(records: tuple[Record, ...]) -> dict[str, str]:
+    """Role -> the models that answered it, by the names that they gave themselves."""
+    found: dict[str, dict[str, None]] = {}
+    for record in records:
+        if isinstance(record, Completed):
+            found.setdefault(record.role, {})[record.model] = None
+    return {role: ", ".join(names) for role, names in found.items()}
 
 
 def sandbox_seconds(records: tuple[Record, ...]) -> float:

@@ -10,7 +10,7 @@ from bot.llm.budget import Spent
 from bot.publish.account import Step, kept, step_of
 from bot.publish.comment import Progress
 from bot.publish.verdict import Counts
-from bot.records import Asked, Completed, Record, RunStarted, StageChanged, Tested
+from bot.records import Asked, Completed, Record, StageChanged, Tested
 from bot.service.desk import Desk
 from bot.service.job import Stage
 from bot.service.order import Ended
@@ -65,9 +65,8 @@ class Teller:
         step = step_of(record)
         if step is not None:
             self._steps = kept(self._steps, step)
-        if isinstance(record, RunStarted):
-            self._models = dict(record.models)
-        elif isinstance(record, Completed):
+        if isinstance(record, Completed):
+            self._models = {**self._models, record.role: record.model}
             spent = now.spent.get(record.role, Spent()) + Spent.of(record.completion)
             self._progress = replace(now, spent={**now.spent, record.role: spent})
         elif isinstance(record, Tested) and now.before is None and not record.selection:

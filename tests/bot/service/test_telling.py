@@ -61,7 +61,7 @@ def test_a_run_is_told_stage_by_stage_with_what_is_known_by_then() -> None:
     assert team[-1].minutes > team[0].minutes
     last = told[-1]
     assert (last.progress.outcome, last.progress.pull_request, last.label) == (Outcome.FIXED, 8, "fixed")
-    assert last.models
+    assert set(last.models) == {"analyst", "coder", "tester"}
     assert [step.what for step in last.steps][:2] == ["The suite on the unchanged code", "Plan"]
 
 
