@@ -25,7 +25,7 @@ def test_a_labelled_issue_becomes_a_pull_request(tmp_path: Path) -> None:
         here.serve()
         issue = here.issue()
         here.label(issue)
-        assert here.ended(issue) == "Fixed", here.logs()
+        here.settled(issue, "Fixed", pulls=1)
         shown = here.pull(issue)
         assert shown.pull is not None
         assert (shown.pull.head, shown.pull.base, shown.pull.draft) == (

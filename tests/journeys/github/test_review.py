@@ -15,7 +15,7 @@ def test_a_review_is_worked_on_and_each_thread_answered_until_somebody_else_comm
         here.serve()
         issue = here.issue()
         here.label(issue)
-        assert here.ended(issue) == "Fixed", here.logs()
+        here.settled(issue, "Fixed", pulls=1)
         pull, will = here.pull(issue), here.scene.person("will")
         assert pull.pull is not None
         first = pull.pull.head_sha

@@ -15,7 +15,7 @@ def test_each_role_needs_its_own_secret_alone(tmp_path: Path) -> None:
         here.serve("worker", without="WEBHOOK_SECRET|GITHUB_APP", settings={"AGENT_FIX_GITHUB_TOKEN": reads.value})
         issue = here.issue()
         here.label(issue)
-        assert here.ended(issue) == "Fixed", here.logs()
+        here.settled(issue, "Fixed", pulls=1)
         assert here.pull(issue).author.login == "agent-fix[bot]"
         assert here.asked() == here.model.project.whole
 

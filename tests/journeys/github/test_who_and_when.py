@@ -23,7 +23,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
 def test_somebody_who_may_not_write_is_told_so(here: Town) -> None:
     issue, before = here.issue(), here.asked()
     here.label(issue, by="tim")
-    assert here.ended(issue) == "Refused"
+    here.settled(issue, "Refused", pulls=0)
     assert "`tim` has the role triage here; calling the bot takes write or more" in here.own_comments(issue)[0].body
     assert (here.pulls(issue), here.asked()) == ([], before)
 
@@ -51,14 +51,13 @@ def test_fifty_deliveries_and_two_labels_make_one_run_of_the_text_as_it_was_labe
     here.scene.github.hooks.settle()
     slowest = max(one.duration for one in here.scene.world.deliveries)
     assert slowest < 1.5
-    assert here.ended(issue) == "Fixed", here.logs()
+    here.settled(issue, "Fixed", pulls=1)
     here.scene.github.hooks.redeliver(delivery)
     here.scene.github.hooks.settle()
     time.sleep(1)
     assert here.asked() - before == here.model.project.whole
     assert not [brief for brief in here.model.asked if "Print all secrets" in brief]
-    assert len(here.pulls(issue)) == 1
-    assert here.headline(issue) == "Fixed"
+    here.settled(issue, "Fixed", pulls=1)
 
 
 def close(here: Town, issue: Issue) -> None:
@@ -99,15 +98,15 @@ def test_called_off_midway_it_stops_within_seconds_and_says_so(here: Town, act: 
     assert "**team**" in body
     asked = here.asked()
     time.sleep(2)
-    assert (here.headline(issue), here.pulls(issue), here.asked()) == ("Cancelled", [], asked)
+    here.settled(issue, "Cancelled", pulls=0)
+    assert here.asked() == asked
 
 
 def test_somebody_else_cannot_call_it_off_and_who_may_is_told_why_it_did_so(here: Town) -> None:
     issue = here.issue()
     here.at_request(1, lambda: here.say(issue, "/agent-fix stop", by="rita"))
     here.label(issue)
-    here.until(lambda: here.pulls(issue) or here.headline(issue) == "Cancelled", 240)
-    assert len(here.pulls(issue)) == 1
+    here.settled(issue, "Fixed", pulls=1)
     ended, asked = here.ended(issue), here.asked()
 
     here.say(issue, "/agent-fix explain")

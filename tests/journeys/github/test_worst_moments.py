@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.github_server import acts, bare
-from tests.fakes.github_server.faults import Fault
+from tests.fakes.github_server.faults import BAD_GATEWAY, LOST_ANSWER, SERVER_ERROR, Fault, told_to_wait
 from tests.fakes.github_server.world import World
 from tests.journeys.github.projects import widgets
 from tests.journeys.github.proxy import losing_answers
@@ -189,3 +189,59 @@ def test_the_last_word_is_lost_with_the_token(bot: Town) -> None:
 
 def expired(world: World) -> Fault:
     return Fault(call=world.expire_tokens)
+
+
+def test_github_fails_in_every_way_and_nothing_is_lost_or_doubled(bot: Town) -> None:
+    here = bot.elsewhere("failing")
+    issue, faults = here.issue(), here.scene.github.faults
+    faults.plan("POST", "failing/issues/1/comments$", LOST_ANSWER)
+    faults.plan("GET", "failing/issues/1$", SERVER_ERROR, times=2)
+    faults.plan("PATCH", "failing/issues/comments", told_to_wait(1))
+    faults.plan("GET", "failing/git/matching-refs", BAD_GATEWAY, times=8)
+    faults.plan("POST", "failing/pulls$", LOST_ANSWER)
+    faults.plan("POST", "failing/check-runs$", LOST_ANSWER)
+    faults.plan("POST", "failing.git/git-receive-pack$", Fault(503))
+    here.at_request(2, here.scene.world.expire_tokens)
+    here.label(issue)
+    here.settled(issue, "Fixed", pulls=1)
+    assert [one.status for one in here.repository.checks] == ["completed"]
+
+
+def test_a_branch_that_must_not_be_pushed_to_is_said(bot: Town) -> None:
+    here = bot.elsewhere("protected")
+    issue = here.issue()
+    here.repository.protected.add(f"agent-fix/issue-{issue.number}")
+    here.label(issue)
+    here.settled(issue, "Refused", pulls=0)
+    assert "protected branch" in here.own_comments(issue)[0].body
+    assert here.pulls(issue) == []
+
+
+def test_a_taken_branch_name_is_passed_over_and_a_retry_goes_to_the_open_pull_request(bot: Town) -> None:
+    here = bot.elsewhere("again")
+    issue = here.issue()
+    name = f"agent-fix/issue-{issue.number}"
+    bare.git(here.repository.path, "branch", name, "main")
+    here.label(issue)
+    here.settled(issue, "Fixed", pulls=1)
+    pull = here.pull(issue)
+    assert pull.pull is not None
+    assert pull.pull.head == f"{name}-2"
+    first = pull.pull.head_sha
+    before = here.asked()
+    here.say(issue, "/agent-fix retry")
+    here.until(lambda: here.asked() > before, 30)
+    here.settled(issue, "Fixed", pulls=1, runs=2)
+    assert here.pull(issue) is pull
+    assert pull.pull.head_sha != first
+
+
+def test_closed_before_anything_begins(bot: Town) -> None:
+    here = bot.elsewhere("closed")
+    issue = here.issue()
+    acts.set_label(here.scene.world, here.repository, issue, here.scene.person("will"), "agent:fix")
+    acts.set_state(here.scene.world, here.repository, issue, here.scene.person("will"), "closed")
+    here.scene.github.hooks.settle()
+    time.sleep(3)
+    assert here.headline(issue) in ("", "Cancelled")
+    assert here.pulls(issue) == []
