@@ -22,6 +22,7 @@ from sandbox.output import Output
 from sandbox.port import Result
 from sandbox.scripts import KILLED, KILLED_INSIDE
 from sandbox.settings import SandboxSettings
+from sandbox.setups import digest
 from sandbox.watching import Watch
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 RUN_LABEL = "agent-fix.run"
 UNTIL_LABEL = "agent-fix.until"
 """Seconds since the epoch after which whoever made the container has no more use for it."""
+
+OWNER_LABEL = "agent-fix.owner"
+"""Whose it is: two installations on one engine may well have runs of the same name."""
 
 IPV6 = Path("/proc/sys/net/ipv6")
 KILL_SECONDS = 30
@@ -87,6 +91,11 @@ def remove(target: Container) -> None:
             raise
 
 
+def labels(settings: SandboxSettings) -> dict[str, str]:
+    """Says which run made something, and which installation it belongs to: that of its state folder."""
+    return {RUN_LABEL: settings.run_id, OWNER_LABEL: digest(str(settings.state.resolve()))}
+
+
 def _options(settings: SandboxSettings, seconds: float, rights: Rights) -> dict[str, Any]:
     until = int(time.time() + seconds + settings.client_timeout)
     return {
@@ -96,7 +105,7 @@ def _options(settings: SandboxSettings, seconds: float, rights: Rights) -> dict[
         "hostname": "sandbox",
         "extra_hosts": {"sandbox": "127.0.0.1"},
         "user": rights.user,
-        "labels": {RUN_LABEL: settings.run_id, UNTIL_LABEL: str(until)},
+        "labels": labels(settings) | {UNTIL_LABEL: str(until)},
         "network_mode": rights.network,
         "sysctls": _loopback(settings) if rights.network == "none" else {},
         "volumes": [f"{name}:{place}" for name, place in rights.volumes.items()],

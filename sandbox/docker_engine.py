@@ -13,7 +13,19 @@ import docker.errors
 
 from sandbox import report, scripts
 from sandbox.archive import Archive
-from sandbox.container import RUN_LABEL, UNTIL_LABEL, Execution, Rights, container, engine_errors, fetch, put, remove
+from sandbox.container import (
+    OWNER_LABEL,
+    RUN_LABEL,
+    UNTIL_LABEL,
+    Execution,
+    Rights,
+    container,
+    engine_errors,
+    fetch,
+    labels,
+    put,
+    remove,
+)
 from sandbox.errors import SandboxStopped
 from sandbox.images import Images
 from sandbox.port import Environment, Recipe, Result, Snapshot, TestReport
@@ -122,14 +134,15 @@ def inputs(
 
 
 def sweep(settings: SandboxSettings, *, run_id: str | None = None) -> int:
-    """Remove the containers that crashed runs left: those of `run_id`, and all whose time is over.
+    """Remove the containers that crashed runs left: those of this installation's `run_id`, all whose time is over.
 
     Returns how many there were. Raises `SandboxUnavailable`.
     """
     with engine_errors(), contextlib.closing(connect(settings)) as client:
-        removed = 0
+        removed, own = 0, labels(settings)[OWNER_LABEL]
         for found in client.containers.list(all=True, filters={"label": RUN_LABEL}, ignore_removed=True):
-            if found.labels[RUN_LABEL] == run_id or float(found.labels.get(UNTIL_LABEL, 0)) < time.time():
+            left = found.labels[RUN_LABEL] == run_id and found.labels.get(OWNER_LABEL) == own
+            if left or float(found.labels.get(UNTIL_LABEL, 0)) < time.time():
                 remove(found)
                 removed += 1
         return removed

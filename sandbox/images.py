@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 
 from sandbox import scripts
 from sandbox.archive import Archive
-from sandbox.container import RUN_LABEL, Execution, Rights, container, fetch, put
+from sandbox.container import OWNER_LABEL, Execution, Rights, container, fetch, labels, put
 from sandbox.errors import SandboxStopped, SandboxUnavailable
 from sandbox.port import Environment, Recipe, Snapshot
 from sandbox.settings import SandboxSettings
@@ -38,7 +38,6 @@ RECENT_SECONDS = 6 * 3600
 """An image used since then may belong to a run that is between two containers."""
 CACHE_SECONDS = 14 * 86400
 """A package cache that was not used for so long goes."""
-OWNER_LABEL = "agent-fix.owner"
 GROUND, PROJECT = "agent-fix-ground", "agent-fix-project"
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETGID", "SETUID")
 """What `apt-get` needs as root: it hands files to others and drops to a user of its own for downloads."""
@@ -249,8 +248,3 @@ def _last_used(settings: SandboxSettings, image: Image) -> float:
     if image.tags and path.exists():
         return path.stat().st_mtime
     return datetime.fromisoformat(image.attrs["Created"]).timestamp()
-
-
-def labels(settings: SandboxSettings) -> dict[str, str]:
-    """Says which run made something, and which installation it belongs to: that of its state folder."""
-    return {RUN_LABEL: settings.run_id, OWNER_LABEL: digest(str(settings.state.resolve()))}

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import docker
 import pytest
 
+from sandbox.container import labels
 from sandbox.docker_engine import DockerSandbox, sweep
 from sandbox.errors import SandboxStopped, SandboxUnavailable, SetupFailed
 from sandbox.images import evict, ground_key, own_size, project_key, stamp
@@ -271,15 +272,17 @@ def test_an_engine_that_is_not_there_is_said(settings: SandboxSettings) -> None:
 
 @pytest.fixture
 def leftovers(settings: SandboxSettings, engine: docker.DockerClient) -> Iterator[dict[str, str]]:
-    """Containers as a killed process leaves them: of this run, of another whose time is over, of one at work."""
-    made = {}
-    for name, run_id, until in (
-        ("mine", settings.run_id, time.time() + 900),
-        ("over", settings.run_id + "-other", time.time() - 9),
-        ("at work", settings.run_id + "-third", time.time() + 900),
+    """Containers as a killed process leaves them: of this run, of another whose time is over, of one at work, and of
+    another installation's run of the same name."""
+    made, another = {}, dataclasses.replace(settings, state=settings.state / "another")
+    for name, whose, until in (
+        ("mine", settings, time.time() + 900),
+        ("over", dataclasses.replace(settings, run_id=settings.run_id + "-other"), time.time() - 9),
+        ("at work", dataclasses.replace(settings, run_id=settings.run_id + "-third"), time.time() + 900),
+        ("not mine", another, time.time() + 900),
     ):
-        labels = {"agent-fix.run": run_id, "agent-fix.until": str(int(until))}
-        container = engine.containers.run(settings.base_image, ["sleep", "900"], labels=labels, detach=True)
+        told = labels(whose) | {"agent-fix.until": str(int(until))}
+        container = engine.containers.run(settings.base_image, ["sleep", "900"], labels=told, detach=True)
         made[name] = str(container.id)
     yield made
     for identity in made.values():
@@ -292,7 +295,7 @@ def test_a_sweep_removes_what_crashes_left(
 ) -> None:
     assert sweep(settings, run_id=settings.run_id) >= 1  # another run of the suite may have swept what is over
     left = {str(container.id) for container in engine.containers.list(all=True, ignore_removed=True)}
-    assert left & set(leftovers.values()) == {leftovers["at work"]}
+    assert left & set(leftovers.values()) == {leftovers["at work"], leftovers["not mine"]}
 
 
 @pytest.mark.parametrize(
