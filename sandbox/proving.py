@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -164,6 +165,18 @@ def lack(report: TestReport) -> str:
     if suspicious:
         return f"{len(suspicious)} of {len(report.tests)} tests fail for want of something, such as {min(suspicious)}"
     return f"{len(bad)} tests fail and {len(passed)} pass" if len(bad) > len(passed) else ""
+
+
+def commonest(report: TestReport) -> str:
+    """How many tests fail, and what most of them say last; empty if none does."""
+    bad = report.having(TestOutcome.FAILED, TestOutcome.ERROR)
+    if not bad:
+        return ""
+    ends = Counter(
+        (report.messages.get(test, "").strip().splitlines() or ["nothing"])[-1].strip()[:200] for test in bad
+    )
+    said, number = ends.most_common(1)[0]
+    return f"{len(bad)} of {len(report.tests)} tests fail, {number} of them with: {said}"
 
 
 def telling_lines(log: str, most: int = 12) -> tuple[str, ...]:

@@ -24,10 +24,28 @@ class Level(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Baseline:
-    """The suite on the unchanged code. Tests whose two runs there differ are `flaky`: nobody is blamed for them."""
+    """The suite on the unchanged code. Tests whose two runs there differ are `flaky`: nobody is blamed for them.
+
+    Of a suite that is too long, `sample` are the test files that were run, and `left_out` those that never are.
+    """
 
     report: TestReport
     flaky: frozenset[str] = frozenset()
+    sample: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def objections(self) -> tuple[Objection, ...]:
+        """What speaks against every change that is judged by it."""
+        if not self.left_out:
+            return ()
+        few, more = ", ".join(self.left_out[:8]), len(self.left_out) - 8
+        text = (
+            f"The whole suite takes longer than a run may. Of its {len(self.sample) + len(self.left_out)} test files, "
+            f"the {len(self.sample)} nearest to the issue were run, and these were not: "
+            f"{few}{f' and {more} more' if more > 0 else ''}."
+        )
+        return (Objection("", "a sample of the suite", text, blocks=False),)
 
 
 def baseline(first: TestReport, again: TestReport | None = None) -> Baseline:

@@ -18,8 +18,9 @@ from bot.llm.port import Model
 from bot.publish.gate import Policy
 from bot.publish.outcomes import PRESENTATIONS
 from bot.publish.proposal import PullRequestText
-from bot.publish.verdict import BAD, Baseline, Level, baseline
+from bot.publish.verdict import Baseline, Level
 from bot.records import Delivered, RunEnded, RunStarted, StageChanged, Tested
+from bot.service.baselines import starting_point
 from bot.service.effects import RunEffects, Seconds, Share, Steps, completed, pausing
 from bot.service.environment import Establishing
 from bot.service.order import Ended, Order
@@ -40,13 +41,10 @@ from repo_tools.index import Index
 from repo_tools.tree import Tree
 from sandbox.errors import BadRecipeFile, SandboxDied, SandboxUnavailable, SetupFailed, TestsUnrunnable
 from sandbox.memory import RecipeMemory
-from sandbox.port import Sandbox
+from sandbox.port import Sandbox, TestReport
 from sandbox.proving import Proof
 
 T = TypeVar("T")
-
-RERUN_LIMIT = 200
-"""More baseline failures than these are not run again: that is a broken suite, not a flaky one."""
 
 
 class Stage(enum.StrEnum):
@@ -196,12 +194,10 @@ class Job:
         )
 
     def _baseline(self, proof: Proof, effects: RunEffects) -> Baseline:
-        failing = tuple(sorted(proof.report.having(*BAD)))
-        if not 0 < len(failing) <= RERUN_LIMIT:
-            return baseline(proof.report)
-        return baseline(
-            proof.report, effects.test("executor", self.tree, failing, "what fails before any change, again")
-        )
+        def run(selection: tuple[str, ...], reason: str) -> TestReport:
+            return effects.test("executor", self.tree, selection, reason)
+
+        return starting_point(proof, self.tree, self.scouted.files, run, self.shop.seconds.tests)
 
     def _delivery(self, base: Baseline, effects: RunEffects) -> Delivery:
         task, seen = self.order.task, self.scouted

@@ -54,12 +54,12 @@ def prove(
 
     `known` keeps the runs of test files without the change, so that the same files are not run twice.
     """
-    after: TestReport = yield Check(tree, WHOLE_SUITE)
+    files = test_files(tree)
+    after: TestReport = yield Check(tree, WHOLE_SUITE, _sample(work, tree))
     failing = sorted(after.having(*BAD) - work.known_bad)
     again: TestReport | None = None
     if 0 < len(failing) <= RERUN_LIMIT and after.having(TestOutcome.PASSED):
         again = yield Check(tree, "what failed, run again", tuple(failing))
-    files = test_files(tree)
     without = (yield from alone(tree, known)) if files else None
     verdict = judge(
         work.baseline,
@@ -68,9 +68,15 @@ def prove(
         own_without=without,
         stated=f"{work.task.title}\n{work.task.body}\n{stated}",
         again=again,
-        objections=[*objections(tree, files, work.policy), *more],
+        objections=[*objections(tree, files, work.policy), *work.baseline.objections, *more],
     )
     return verdict, after
+
+
+def _sample(work: Assignment, tree: Tree) -> tuple[str, ...]:
+    """What is run of a suite that is too long: the baseline's part of it, and what the change tests. Else nothing."""
+    sample = work.baseline.sample
+    return tuple(path for path in dict.fromkeys([*sample, *sorted(test_files(tree))]) if sample and tree.exists(path))
 
 
 def for_a_person(work: Assignment, tree: Tree, verdict: Verdict) -> bool:
@@ -80,7 +86,7 @@ def for_a_person(work: Assignment, tree: Tree, verdict: Verdict) -> bool:
     """
     if verdict.level is not Level.DRAFT:
         return False
-    found = objections(tree, test_files(tree), work.policy)
+    found = [*objections(tree, test_files(tree), work.policy), *work.baseline.objections]
     soft = {one.text for one in found if not one.blocks and one.rule != security.RULE}
     return set(verdict.reasons) <= soft or (only_words(tree) and _harmless(verdict))
 

@@ -12,8 +12,9 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sandbox.detect.files import Files
-from sandbox.detect.python.evidence import missing
+from sandbox.detect.files import Files, below
+from sandbox.detect.python.evidence import listed, missing
+from sandbox.detect.python.project import read_project
 from sandbox.detect.python.recipes import COMPILER, PYTHON, install
 from sandbox.detect.submodules import expected_names, missing_folders
 from sandbox.port import Recipe
@@ -149,6 +150,14 @@ def repaired(recipe: Recipe, log: str, files: Files, ended: str = "exit") -> Rec
     lines = [f"{MAKE_FOLDER}{shlex.quote(folder)}" for folder in folders]
     changed = replace(changed, setup=(*changed.setup, *(line for line in lines if line not in changed.setup)))
     why += lines
+    made = [line for line in _translations(recipe, log, files) if line not in changed.setup]
+    if made:
+        at = next((number for number, line in enumerate(changed.setup) if " -e " in line), 0)
+        again = [line for line in made if line.startswith("~/venv/bin/cython")] if changed.build else []
+        changed = replace(
+            changed, setup=(*changed.setup[:at], *made, *changed.setup[at:]), build=(*again, *changed.build)
+        )
+        why += made
     if recipe.reporter == "pytest":
         asked = dict(missing(recipe, log, files))
         if ended == "timeout" and "--timeout" not in recipe.test_command:
@@ -161,6 +170,16 @@ def repaired(recipe: Recipe, log: str, files: Files, ended: str = "exit") -> Rec
         return None
     note = recipe.sources.get("repair", "")
     return replace(changed, sources={**recipe.sources, "repair": "; ".join(filter(None, [note, *why]))})
+
+
+def _translations(recipe: Recipe, log: str, files: Files) -> Iterator[str]:
+    """Set-up lines that make the C sources that a compiler misses out of the Cython sources beside them."""
+    known = listed(files, read_project(files, recipe.workdir))
+    for stem, end in sorted(set(re.findall(r"error: ([\w./-]+)\.(c|cc|cpp|cxx): No such file", log))):
+        if files.has(below(recipe.workdir, f"{stem}.pyx")):
+            yield install([known.get("cython", "cython"), "setuptools"])
+            plus = "" if end == "c" else "--cplus "
+            yield f"~/venv/bin/cython {plus}-o {shlex.quote(f'{stem}.{end}')} {shlex.quote(f'{stem}.pyx')}"
 
 
 def _adding(recipe: Recipe, line: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from sandbox.docker_engine import DockerSandbox
 from sandbox.errors import SandboxUnavailable, SetupFailed, TestsUnrunnable
 from sandbox.port import Environment, Recipe, Result, Snapshot, TestOutcome, TestReport
-from sandbox.proving import prove, telling_lines
+from sandbox.proving import commonest, prove, telling_lines
 from sandbox.recipe import candidates
 from sandbox.settings import SandboxSettings
 from tests.sandbox.conftest import PROJECT, recipe
@@ -138,6 +138,14 @@ def test_a_suite_that_takes_too_long_is_better_than_none(sandbox: DockerSandbox)
     assert not proof.whole
     assert proof.report.having(TestOutcome.PASSED) == {"test_add.Case.test_a"}
     assert "timeout limit" in proof.failures[0].reason
+
+
+def test_failures_are_summed_up_by_what_most_of_them_say() -> None:
+    tests = dict.fromkeys("abcd", TestOutcome.FAILED) | {"e": TestOutcome.PASSED}
+    messages = {"a": "x\nno network\n", "b": "no network", "c": "else"}
+    report = TestReport(tests, messages, Result(1, "", 1.0))
+    assert commonest(report) == "4 of 5 tests fail, 2 of them with: no network"
+    assert not commonest(TestReport({"e": TestOutcome.PASSED}, {}, Result(0, "", 1.0)))
 
 
 def test_the_lines_that_matter_are_few_and_of_different_kinds() -> None:

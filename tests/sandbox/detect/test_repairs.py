@@ -89,6 +89,24 @@ def test_names_that_nobody_knows_are_never_installed(log: str) -> None:
     assert repair(log) is None
 
 
+def test_c_sources_that_are_not_there_are_made_of_the_cython_sources_beside_them() -> None:
+    files = Files({"pack/fast.pyx": "", "requirements.txt": "Cython==3.1\n", "setup.py": ""})
+    recipe = replace(RECIPE, setup=("uv venv ~/venv", "uv pip install -e . pytest"))
+    log = "cc1: fatal error: pack/fast.c: No such file or directory\nerror: pack/other.c: No such file or directory\n"
+    better = repaired(recipe, log, Detected(files))
+    assert better is not None
+    first, cython, made, last = better.setup
+    assert (first, last) == recipe.setup
+    assert cython.endswith("Cython==3.1 setuptools")
+    assert made == "~/venv/bin/cython -o pack/fast.c pack/fast.pyx"
+    built = repaired(replace(recipe, build=("make",)), log, Detected(files))
+    assert built is not None
+    assert built.build == (made, "make")
+    plus = repaired(recipe, log.replace("fast.c:", "fast.cpp:"), Detected(files))
+    assert plus is not None
+    assert plus.setup[2] == "~/venv/bin/cython --cplus -o pack/fast.cpp pack/fast.pyx"
+
+
 def test_packages_that_this_debian_does_not_have_are_left_out() -> None:
     recipe = replace(RECIPE, packages=("libold1", "jq"))
     better = repair("E: Unable to locate package libold1", recipe)
