@@ -11,7 +11,7 @@ from typing import Any
 from bot.team.hunks import changed_lines, code_files
 from repo_tools.tree import Tree
 
-MOST = 6
+MOST = 4
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
