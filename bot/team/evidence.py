@@ -55,7 +55,7 @@ def prove(
     `known` keeps the runs of test files without the change, so that the same files are not run twice.
     """
     files = test_files(tree)
-    after: TestReport = yield Check(tree, WHOLE_SUITE, _sample(work, tree))
+    after: TestReport = yield Check(tree, WHOLE_SUITE, suite(work, tree))
     failing = sorted(after.having(*BAD) - work.known_bad)
     again: TestReport | None = None
     if 0 < len(failing) <= RERUN_LIMIT and after.having(TestOutcome.PASSED):
@@ -73,8 +73,9 @@ def prove(
     return verdict, after
 
 
-def _sample(work: Assignment, tree: Tree) -> tuple[str, ...]:
-    """What is run of a suite that is too long: the baseline's part of it, and what the change tests. Else nothing."""
+def suite(work: Assignment, tree: Tree) -> tuple[str, ...]:
+    """What stands for the whole suite: nothing selected, or, where it is too long, a part of it and what the change
+    tests."""
     sample = work.baseline.sample
     return tuple(path for path in dict.fromkeys([*sample, *sorted(test_files(tree))]) if sample and tree.exists(path))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from bot.publish.verdict import BAD
 from bot.team.delivery import Attempt, Mark
-from bot.team.evidence import Assignment, test_files
+from bot.team.evidence import Assignment, suite, test_files
 from bot.team.hunks import Hunk, changed_lines, code_files, hunks, named, unused_import, without
 from bot.team.steps import Check, Step
 from repo_tools.syntax import syntax_error
@@ -24,6 +24,7 @@ MOST_SECONDS = 240.0
 SUITE_SECONDS = 60.0
 """A suite that takes longer is not run again to measure; the tests in the changed files are."""
 SHOWN = 3
+ALL = "all tests"
 
 
 @dataclass
@@ -73,8 +74,8 @@ def lines_run(trials: Trials, tree: Tree) -> Generator[Step, Any, dict[str, Line
     """
     files, found = code_files(tree), dict[str, Lines]()
     runs = [(trials.own, "the tests in the changed files")] if trials.own else []
-    for selection, which in [*runs, ((), "all tests")]:
-        if not selection and not trials.affordable:
+    for selection, which in [*runs, (suite(trials.work, tree), ALL)]:
+        if which == ALL and not trials.affordable:
             break
         report = yield from trials.run(tree, f"which changed lines run under {which}", selection, files)
         if report.lines is None:
@@ -147,7 +148,7 @@ class Parts:
         which = f"the {self.number} parts" if self.tried == self.number else f"{self.tried} of the {self.number} parts"
         if not self.idle:
             return f"Without any one of {which} of the change, tests fail."
-        rest = "" if self.whole else " of those in the changed files"
+        rest = "" if self.whole else " that was run"
         return f"Of {which} of the change, no test{rest} fails without {listed_parts(self.idle)}."
 
 
@@ -161,7 +162,7 @@ def parts(trials: Trials) -> Generator[Step, Any, Parts]:
     found = hunks(tree)
     if len(found) < 2:  # the new tests, which fail without the change, tell already
         return Parts(len(found))
-    idle, spared, tried, whole = list[Hunk](), list[Hunk](), 0, True
+    idle, spared, tried, whole = list[Hunk](), list[Hunk](), 0, not trials.work.baseline.sample
     # From the end of each file, so that what is away moves nothing that is still to be tried.
     for part in reversed(found[:MOST_PARTS]):
         if trials.over:
@@ -184,7 +185,7 @@ def _needed(trials: Trials, bare: Tree, part: Hunk) -> Generator[Step, Any, bool
     if (yield from trials.fails(bare, f"the change without {part.place}", trials.own)):
         return True
     return trials.affordable and (
-        yield from trials.fails(bare, f"the change without {part.place}, under all tests", ())
+        yield from trials.fails(bare, f"the change without {part.place}, under {ALL}", suite(trials.work, bare))
     )
 
 

@@ -82,9 +82,10 @@ def delivered(
     calc: str = CALC,
     needless: tuple[str, ...] = (),
     commands: Callable[[Tree, str], Result] = lambda tree, command: Result(0, "", 0.1),
+    sample: tuple[str, ...] = (),
 ) -> tuple[Delivery, Stage]:
     base = Tree(MemoryBase({path: text.encode() for path, text in (BASE | {"calc.py": calc}).items()}))
-    work = Assignment(TASK, base, baseline(project.tests(base, ())))
+    work = Assignment(TASK, base, replace(baseline(project.tests(base, ())), sample=sample))
     tree = base
     for path, text in after.items():
         tree = tree.with_file(path, text.encode())
@@ -175,7 +176,7 @@ def test_if_less_of_it_is_not_proved_the_whole_change_is_delivered(tmp_path: Pat
     assert delivery.best is not None
     assert delivery.best.sound
     assert delivery.best.tree.read("calc.py").decode() == RENAMING
-    assert "no test of those in the changed files fails without `calc.py:9`" in said(delivery)
+    assert "no test that was run fails without `calc.py:9`" in said(delivery)
     executed = {tree.read("calc.py").decode() for tree, selection, _ in stage.checked if not selection}
     assert RENAMING.replace("number * FACTOR", "number * SCALE") in executed
 
@@ -248,3 +249,12 @@ def test_what_raises_on_drawn_inputs_since_the_change_is_told(tmp_path: Path) ->
     after, project = NEW_TEST | {"calc.py": typed.replace("//", "/")}, Project(ran=ran(1, 2))
     delivery, _ = delivered(tmp_path, after, project, calc=typed, commands=commands)
     assert "`half(number=0)` raised nothing before the change and ends in `TypeError` now" in said(delivery)
+
+
+def test_a_suite_that_is_too_long_for_a_run_is_not_run_to_measure_either(tmp_path: Path) -> None:
+    wordy = FIXED.replace("number * 2", "[number][0] * 2")
+    project = Project(ran=ran(1, 2, 7))
+    delivery, stage = delivered(tmp_path, NEW_TEST | {"calc.py": wordy}, project, sample=(OLD_FILE,))
+    assert all(selection for _, selection, _ in stage.checked)
+    assert all(project.selections)
+    assert "no test that was run fails without `calc.py:8`" in said(delivery)
