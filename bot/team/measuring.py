@@ -100,9 +100,12 @@ def _drawn(base: Tree, tree: Tree) -> Generator[Step, Any, str]:
     found = fuzz.targets(tree)
     if not found:
         return ""
-    before: Result = yield Execute(base, fuzz.command(found))
-    after: Result = yield Execute(tree, fuzz.command(found))
-    return fuzz.compared(found, fuzz.outcomes(before, len(found)), fuzz.outcomes(after, len(found)))
+    result: Result = yield Execute(base, fuzz.command(found))
+    before = fuzz.outcomes(result, len(found))
+    if not any(before):
+        return ""
+    result = yield Execute(tree, fuzz.command(found))
+    return fuzz.compared(found, before, fuzz.outcomes(result, len(found)))
 
 
 def _without_spare(trials: Trials, found: Parts, stated: str) -> Generator[Step, Any, Attempt | None]:
