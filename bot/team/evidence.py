@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.publish import security
@@ -59,7 +59,7 @@ def prove(
     failing = sorted(after.having(*BAD) - work.known_bad)
     again: TestReport | None = None
     if 0 < len(failing) <= RERUN_LIMIT and after.having(TestOutcome.PASSED):
-        again = yield Check(tree, "what failed, run again", tuple(failing))
+        again = yield from _again(tree, failing)
     without = (yield from alone(tree, known)) if files else None
     verdict = judge(
         work.baseline,
@@ -71,6 +71,18 @@ def prove(
         objections=[*objections(tree, files, work.policy), *work.baseline.objections, *more],
     )
     return verdict, after
+
+
+def _again(tree: Tree, failing: Sequence[str]) -> Generator[Step, Any, TestReport]:
+    """What failed, alone; what passes then, in the company of its file: a test that fails there again is no chance."""
+    alone: TestReport = yield Check(tree, "what failed, run again", tuple(failing))
+    better = alone.having(TestOutcome.PASSED) & set(failing)
+    files = tuple(sorted({test.partition("::")[0] for test in better if "::" in test}))
+    if not files:
+        return alone
+    together: TestReport = yield Check(tree, "what passed alone, in the company of its file", files)
+    worse = {test: outcome for test, outcome in together.tests.items() if test in better and outcome in BAD}
+    return replace(alone, tests={**alone.tests, **worse}, messages={**together.messages, **alone.messages})
 
 
 def suite(work: Assignment, tree: Tree) -> tuple[str, ...]:

@@ -131,3 +131,25 @@ def test_a_change_is_judged_by_the_sample_and_its_own_tests_and_says_so() -> Non
     assert any("these were not: tests/test_whole.py." in reason for reason in verdict.reasons)
     only_that = [reason for reason in verdict.reasons if "whole suite" in reason]
     assert for_a_person(work, tree, type(verdict)(Level.DRAFT, tuple(only_that), verdict.before, verdict.after))
+
+
+def test_what_fails_with_a_change_is_run_again_alone_then_in_company_and_quarantined_if_it_passes() -> None:
+    ids = [f"tests/test_cart.py::{name}" for name in ("chance", "order", "broken", "fine")]
+    chance, order, broken, fine = ids
+    work = Assignment(
+        Task("me/shop", "Cart", "It is wrong.", "0" * 40), TREE, Baseline(told(**dict.fromkeys(ids, PASSED)))
+    )
+    steps = prove(work, TREE.with_file("src/shop/cart.py", b"VALUE = 2\n"), "", {})
+    next(steps)
+    alone = steps.send(told(**{chance: FAILED, order: FAILED, broken: FAILED, fine: PASSED}))
+    assert isinstance(alone, Check)
+    assert set(alone.selection) == {chance, order, broken}
+    company = steps.send(told(**{chance: PASSED, order: PASSED, broken: FAILED}))
+    assert isinstance(company, Check)
+    assert company.selection == ("tests/test_cart.py",)
+    try:
+        steps.send(told(**{chance: PASSED, order: FAILED, broken: FAILED, fine: PASSED}))
+    except StopIteration as stop:
+        verdict, _ = stop.value
+    assert verdict.flaky == (chance,)
+    assert set(verdict.broken) == {order, broken}
