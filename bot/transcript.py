@@ -84,8 +84,11 @@ class Transcript:
         """How long the run has been at work, before a crash and since."""
         return self._before + time.monotonic() - self._started
 
-    def add(self, record: Record) -> None:
-        """Append `record`, or find it where it already is. Raises `Diverged` if something else is there."""
+    def add(self, record: Record, *, shown: bool = False) -> None:
+        """Append `record`, or find it where it already is. Raises `Diverged` if something else is there.
+
+        One that is `shown` already is not watched again.
+        """
         with self._lock:
             if isinstance(record, ToolUsed):
                 self._of(record.agent).results[record.call_id] = record.result
@@ -95,6 +98,12 @@ class Transcript:
                 _same(record.agent, *known.popleft(), line)
             else:
                 self._write(line | {"at": datetime.now(UTC).isoformat(), "clock": round(self.seconds, 3)})
+            if not shown:
+                self.show(record)
+
+    def show(self, record: Record) -> None:
+        """Have a record watched that is added later, by whoever waits for what it is a part of."""
+        with self._lock:
             if self._watch:
                 self._watch(record.model_copy(update={"clock": round(self.seconds, 3)}))
 
@@ -137,15 +146,24 @@ class Transcript:
 class Kept:
     """Records that are kept in memory until whoever waits for them adds them to the transcript. For one thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, show: Callable[[Record], None] | None = None) -> None:
+        """`show` is given each record at once."""
         self.records: list[Record] = []
+        self._show = show
         self._conversations: dict[str, _Conversation] = {}
 
-    def add(self, record: Record) -> None:
+    def add(self, record: Record, *, shown: bool = False) -> None:
         """Keep one more."""
+        if not shown:
+            self.show(record)
         if isinstance(record, ToolUsed):
             self._of(record.agent).results[record.call_id] = record.result
         self.records.append(record)
+
+    def show(self, record: Record) -> None:
+        """See `Transcript.show`."""
+        if self._show is not None:
+            self._show(record)
 
     def completion(self, request: Request, completion: Completion) -> None:
         """Keep one request of `request.agent` and its answer."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import gzip
 import hashlib
 import json
@@ -93,6 +94,10 @@ class FilesBase:
 
     def entries(self) -> Mapping[str, tuple[int, str]]:
         """Path -> (git mode, blob id)."""
+        return self._listing
+
+    @functools.cached_property
+    def _listing(self) -> Mapping[str, tuple[int, str]]:
         return {path: (REGULAR, blob_id(data)) for path, data in sorted(self.files.items())}
 
     def read(self, path: str) -> bytes:

@@ -72,6 +72,8 @@ class Done:
     result: Any
     error: Exception | None
     records: tuple[Record, ...]
+    shown: bool = False
+    """Whether the records were shown while it was at work."""
 
 
 class Share(Protocol):
@@ -119,27 +121,27 @@ class Beside:
             ]
         done = self._share(works, self)
         for one in done:
-            self._add(one.records)
+            self._add(one)
         error = next((one.error for one in done if one.error is not None), None)
         if error is not None:
             raise error
         return [one.result for one in done]
 
-    def _add(self, records: Sequence[Record]) -> None:
-        for record in records:
-            self._transcript.add(record)
+    def _add(self, done: Done) -> None:
+        for record in done.records:
+            self._transcript.add(record, shown=done.shown)
             if isinstance(record, Completed):
                 self._meter.add(record.role, record.completion)
 
     def part(self, work: Work) -> Done:
         """Carry out one of several strategies for whoever waits for it. Raises `Paused`, and nothing else."""
-        began, kept = time.monotonic(), Kept()
+        began, kept = time.monotonic(), Kept(self._transcript.show)
         meter = Meter(work.limits, clock=lambda: work.seconds + time.monotonic() - began, price=self._price)
         try:
             result = perform(work.make(), self._beside(work, kept, meter), work.known_bad)
         except Exception as error:  # noqa: BLE001 - who waits raises it, with the records of what it cost
-            return Done(None, error, tuple(kept.records))
-        return Done(result, None, tuple(kept.records))
+            return Done(None, error, tuple(kept.records), shown=True)
+        return Done(result, None, tuple(kept.records), shown=True)
 
     def wait(self, name: str, work: Callable[[], T]) -> T:
         """A step that lasts until others are done."""

@@ -15,7 +15,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dbos import DBOS, DBOSConfiguredInstance
@@ -127,6 +127,8 @@ class Site:
 
     effects: Beside
     packing: Packing
+    shown: set[str] = field(default_factory=set)
+    """The parts whose records were shown to whoever waits while they were at work."""
 
 
 class Sites:
@@ -190,9 +192,13 @@ class Shared:
                 },
                 request.model_dump(mode="json"),
             )
-        with SITES.opened(waiter, Site(effects, packing)):
+        site = Site(effects, packing)
+        with SITES.opened(waiter, site):
             ended = effects.wait("together", functools.partial(_finished, keys, effects.cancel))
-        return [done(PartEnded.model_validate(one), packing) for one in ended]
+        return [
+            done(PartEnded.model_validate(one), packing, shown=key in site.shown)
+            for key, one in zip(keys, ended, strict=True)
+        ]
 
     def _name(self, key: str) -> str:
         return f"{self._run}:part:{key}"
@@ -212,17 +218,18 @@ def _finished(keys: Sequence[str], cancel: threading.Event) -> list[Any]:
         raise Paused from None
 
 
-def done(ended: PartEnded, packing: Packing) -> Done:
+def done(ended: PartEnded, packing: Packing, *, shown: bool) -> Done:
     """A part's end as whoever waits for it needs it."""
     records = tuple(RECORD.validate_python(one) for one in ended.records)
     error = packing.unpack(ended.error) if ended.error else None
-    return Done(packing.unpack(ended.result) if ended.result else None, error, records)
+    return Done(packing.unpack(ended.result) if ended.result else None, error, records, shown)
 
 
 def carried_out(request: PartRequest, site: Site) -> PartEnded:
     """A part, with the means of `site`. Raises `Paused`."""
     work: Work = site.packing.unpack(request.work)
     made = site.effects.part(work)
+    site.shown.add(request.name)
     records = tuple(record.model_dump(mode="json") for record in made.records)
     if made.error is not None:
         return PartEnded(error=site.packing.packed_error(made.error), records=records)

@@ -8,8 +8,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
+import sqlite3
 import sys
 import threading
 import time
@@ -22,7 +24,7 @@ from bot.bench.made_projects import Player, Project, project
 from bot.llm.budget import Limits, Meter
 from bot.llm.port import Completion, Request
 from bot.publish.verdict import baseline
-from bot.records import Delivered, RunStarted
+from bot.records import Delivered, Record, RunStarted
 from bot.service.effects import RunEffects, Seconds, Steps
 from bot.service.order import Ended, Order
 from bot.service.parts import Shared
@@ -39,7 +41,7 @@ from sandbox.port import Environment, Recipe, Result, Snapshot, TestReport
 from tests.fakes.git_repository import GitRepository
 
 RECIPE = Recipe("none", (), "none", "none")
-MADE = project(1_500, 50)
+MADE = project(600, 20)
 RUN = "20260101-000000-parts-0000"
 
 
@@ -53,7 +55,7 @@ class Counting:
         self._doomed = False
         self._open = 0
         self.at_once = 0
-        self._player = Player()
+        self._player = Player(most=4)
 
     def complete(self, request: Request) -> Completion:
         with self._lock:
@@ -62,15 +64,35 @@ class Counting:
             number = note(self._asked, request)
             doomed, self._doomed = self._doomed, self._doomed or number == self._kill_at
         if self._doomed:
-            time.sleep(60 if doomed else 0.4)
+            while doomed or self._unstored():
+                time.sleep(0.05)
             os._exit(9)
         time.sleep(0.02)
+        while self._doomed:
+            time.sleep(0.05)
         with self._lock:
             self._open -= 1
-            if self._doomed:
-                time.sleep(60)
             note(self._answered, request)
         return self._player.complete(request)
+
+    def _unstored(self) -> bool:
+        """Whether an answer that was given is not stored yet: no engine could save that from being asked again."""
+        answered = len(self._answered.read_text().splitlines()) if self._answered.exists() else 0
+        with contextlib.closing(sqlite3.connect(self._answered.with_name("steps.sqlite"), timeout=30)) as steps:
+            query = "select count(*) from operation_outputs where function_name like 'complete %'"
+            return int(steps.execute(query).fetchone()[0]) < answered
+
+
+class Watch:
+    """Writes down what is shown of a run, and when it was shown: how many requests there had been."""
+
+    def __init__(self, file: Path) -> None:
+        self._file, self._asked = file, file.with_name("asked")
+
+    def __call__(self, record: Record) -> None:
+        asked = len(self._asked.read_text().splitlines()) if self._asked.exists() else 0
+        with self._file.open("a") as lines:
+            lines.write(f"{asked} {record.kind} {record.agent}\n")
 
 
 def note(file: Path, request: Request) -> int:
@@ -107,7 +129,11 @@ class Looking:
 
 def carry_out(order: Order, steps: Steps, *, folder: Path, model: Counting, in_turn: bool) -> Ended:
     """The run, from the team's work on; its change ends up in the transcript."""
-    with open_local(folder / "repo") as repository, Transcript.resume(folder / "transcript.jsonl", str) as transcript:
+    watch = Watch(folder / "watched")
+    with (
+        open_local(folder / "repo") as repository,
+        Transcript.resume(folder / "transcript.jsonl", str, watch=watch) as transcript,
+    ):
         tree = Tree(repository.resolve(order.task.base_commit))
         transcript.add(RunStarted(run=order.run, task=order.task, models={}, limits=order.limits))
         sandbox = Looking(MADE)

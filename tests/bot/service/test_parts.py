@@ -49,6 +49,15 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_parts_are_shown_while_they_are_at_work_and_once(whole: Path) -> None:
+    shown = [line.split(" ", 2) for line in (whole / "watched").read_text().splitlines()]
+    asked = [line.split()[0] for line in (whole / "asked").read_text().splitlines()]
+    completions = [agent for _, kind, agent in shown if kind == "completion"]
+    assert sorted(completions) == sorted(asked)
+    began = {agent: int(number) for number, kind, agent in shown if kind == "asked"}
+    assert sum(number < len(asked) for number in began.values()) > 5, "all was shown at the end only"
+
+
 def test_beside_each_other_or_one_after_the_other_all_is_the_same(tmp_path: Path, whole: Path) -> None:
     _, ended = performed(tmp_path / "in turn", "--in-turn")
     assert ended == {"outcome": "fixed", "reason": "", "at_once": 1}
@@ -63,11 +72,11 @@ def test_beside_each_other_or_one_after_the_other_all_is_the_same(tmp_path: Path
 def test_killed_again_and_again_nothing_is_paid_twice_and_the_record_is_the_same(tmp_path: Path, whole: Path) -> None:
     total = len((whole / "asked").read_text().splitlines())
     folder, codes = tmp_path / "killed", []
-    for kill_at in (4, total // 2, total - 3):
+    for kill_at in (4, total - 4):
         code, _ = performed(folder, "--kill-at", str(kill_at))
         codes.append(code)
     _, ended = performed(folder)
-    assert codes == [KILLED] * 3
+    assert codes == [KILLED] * 2
     assert ended["outcome"] == "fixed"
     answered = Counter((folder / "answered").read_text().splitlines())
     assert max(answered.values()) == 1, "an answer that was stored was asked for again"
