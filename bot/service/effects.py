@@ -53,8 +53,10 @@ class Seconds:
 class Work:
     """One of several strategies that are carried out beside each other. A value, whole enough for another process."""
 
+    group: str
+    """The name of those that are carried out beside each other, within the run."""
     key: str
-    """Its name within the run, the same whenever the run is performed again."""
+    """Its own name within the run, the same whenever the run is performed again."""
     make: Callable[[], Strategy[Any]]
     known_bad: frozenset[str]
     recipe: Recipe
@@ -103,9 +105,11 @@ class Beside:
     def together(self, parts: Mapping[str, Callable[[], Strategy[Any]]], known_bad: frozenset[str]) -> list[Any]:
         """Carry out strategies beside each other, each under its name; the first error in their order is raised."""
         self._groups += 1
+        group = f"{self._key}{'/' if self._key else ''}{self._groups}"
         works = [
             Work(
-                key=f"{self._key}{'/' if self._key else ''}{self._groups}.{name}",
+                group=group,
+                key=f"{group}.{name}",
                 make=make,
                 known_bad=known_bad,
                 recipe=self._environment.recipe,
@@ -115,7 +119,7 @@ class Beside:
             )
             for name, make in parts.items()
         ]
-        if self._share is None or self._level >= LEVELS:
+        if self._share is None or self._level >= LEVELS or not works:
             return [
                 perform(work.make(), self._beside(work, self._transcript, self._meter), known_bad) for work in works
             ]
@@ -146,11 +150,6 @@ class Beside:
     def wait(self, name: str, work: Callable[[], T]) -> T:
         """A step that lasts until others are done."""
         return self._step(name, work)
-
-    @property
-    def key(self) -> str:
-        """The name of the part whose effects these are; empty for the run itself."""
-        return self._key
 
     @property
     def cancel(self) -> threading.Event:

@@ -43,7 +43,7 @@ class PartRequest(BaseModel):
 
     run: str
     waiter: str
-    """Who waits for it: the run, or one of its parts."""
+    """Where it is waited for: a step of the run, or of one of its parts."""
     name: str
     """Its own name, unlike that of any other part of any run."""
     source: dict[str, Any] = {}
@@ -132,7 +132,7 @@ class Site:
 
 
 class Sites:
-    """Who waits for parts in this process, by name: a run or a part. For any thread."""
+    """Where parts are waited for in this process, by name. For any thread."""
 
     def __init__(self) -> None:
         self._open: dict[str, Site] = {}
@@ -176,7 +176,7 @@ class Shared:
     def __call__(self, works: Sequence[Work], effects: Beside) -> list[Done]:
         """See `Share`."""
         packing, keys = Packing(), []
-        waiter = self._name(effects.key) if effects.key else self._run
+        waiter = self._name(works[0].group)
         for work in works:
             keys.append(self._name(work.key))
             request = PartRequest(

@@ -82,6 +82,9 @@ def test_killed_again_and_again_nothing_is_paid_twice_and_the_record_is_the_same
     assert max(answered.values()) == 1, "an answer that was stored was asked for again"
     assert set(answered) == set((whole / "answered").read_text().splitlines())
     assert told(folder) == told(whole)
+    last = (folder / "watched").read_text().rpartition(" run \n")[2].splitlines()
+    shown = Counter(line.split(" ", 2)[2] for line in last if " completion " in line)
+    assert shown == Counter(line.split()[0] for line in answered), "not each once in the process that ended it"
 
 
 def test_a_part_that_has_spent_its_share_ends_the_run_with_what_it_has(tmp_path: Path) -> None:
