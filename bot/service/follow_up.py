@@ -15,10 +15,10 @@ EDITED = "The issue was edited after that. Read it again, then say so once more,
 
 
 def asked(event: Command, forge: Forge, policy: Policy) -> Decision:
-    """To stop, or to explain: what is at work for the issue, or on the pull request."""
+    """To stop, or to explain: what is at work on the pull request, and for the issue that it is about."""
     origin, number = event.origin, event.issue.number
     runs = [prefix(origin.repository_id, number)]
-    if event.on_pull and event.verb is Verb.EXPLAIN:
+    if event.on_pull:
         about = issue_of(forge.pulls.read(number).head)
         runs += [prefix(origin.repository_id, about)] if about is not None else []
     return Decision(

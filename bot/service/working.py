@@ -44,7 +44,7 @@ LOOK_SECONDS = 1.0
 SIGN_OFF = ("Signed-off-by", "Developer Certificate of Origin")
 NOTE_CHARS = 4_000_000
 DIFF_CHARS = 16_000
-ANSWER_CHARS = 2_000
+ANSWER_CHARS = 600
 
 
 @dataclass(frozen=True)
@@ -289,9 +289,11 @@ def wants_sign_off(base: Base) -> bool:
 def answers(request: RunRequest, tree: Tree, text: PullRequestText) -> dict[int, str]:
     """What each thread of a review is answered: whether its own file was changed, and what was done."""
     threads = request.revision.threads if request.revision else {}
+    # What was done in all stands in the pull request; each thread is spared it.
+    done = fitted(text.account.partition("\n\n")[0], ANSWER_CHARS)
     said = {}
     for thread, path in threads.items():
         here = f"{code(path)} is changed" if path in tree.patch.files else f"{code(path)} is as it was"
         shown = "as far as it could be shown" if text.draft else "and the tests were run again"
-        said[thread] = f"Revised, {shown}; {here}.\n\n{fitted(text.account, ANSWER_CHARS, str)}"
+        said[thread] = f"Revised, {shown}; {here}. {done}"
     return said

@@ -173,6 +173,18 @@ def test_what_is_heeded_is_seen_and_what_is_refused_is_not(here: Place) -> None:
     assert labelled(here, issue).seen == Seen(issue=issue.number)
 
 
+@pytest.mark.parametrize("verb", [Verb.STOP, Verb.EXPLAIN])
+def test_on_a_pull_request_both_its_own_runs_and_those_for_its_issue_are_meant(here: Place, verb: Verb) -> None:
+    issue = here.issue()
+    pull = own_pull(here, issue)
+    decision = intake(here).decide(on_pull(here, pull, verb), "g")
+    identity = here.scene.repository.id
+    assert (decision.stop or decision.explain) == (f"{identity}-{pull.number}-", f"{identity}-{issue.number}-")
+    theirs = here.pull("topic", by="mary")
+    decision = intake(here).decide(on_pull(here, theirs, verb), "g")
+    assert (decision.stop or decision.explain) == (f"{identity}-{theirs.number}-",)
+
+
 def rerequested(here: Place, run: str) -> CheckRerequested:
     return CheckRerequested(origin(here, "will"), run, "0" * 40)
 
