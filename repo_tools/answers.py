@@ -83,6 +83,15 @@ class Answers:
         rows = self._documents.healed(lambda: self._documents.definitions(numbers))
         return [number for number, row in zip(numbers, rows, strict=True) if defines(row, name)]
 
+    def changed(self) -> list[tuple[int, ...]]:
+        """For each past commit that is looked back on, which of the files it changed."""
+        return self._documents.healed(lambda: self._documents.history()[1])
+
+    def commits_with_term(self, term: str) -> list[int]:
+        """The commits, by their place in `changed`, whose messages have words that the term finds."""
+        key = term.encode("utf-8", "surrogateescape")
+        return self._documents.healed(lambda: [place for place, _ in self._documents.history()[0].with_term(key)])
+
     def _counted(self, ask: Callable[[Postings], Iterable[tuple[int, int]]]) -> dict[int, int]:
         def count() -> dict[int, int]:
             counts: dict[int, int] = {}

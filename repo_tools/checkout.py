@@ -10,13 +10,14 @@ from __future__ import annotations
 import contextlib
 import difflib
 import functools
+import itertools
 import os
 import shutil
 import tempfile
 import time
 import types
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -24,10 +25,15 @@ from pathlib import Path
 from repo_tools.errors import CheckoutError, GitFailed, NoCommits, NotARepository, UnknownRevision
 from repo_tools.git_command import Git
 from repo_tools.objects import BlobReader
+from repo_tools.tree import PastChange
 
 _SUBMODULE = 0o160000
 _PREFIX = "agent-fix-git-"
 _HOUR = 3600.0
+MOST_CHANGED = 50
+"""Files that a commit of the past may change to say anything about one of them."""
+LONGEST_MESSAGE = 2000
+"""Characters of a commit's message that are read."""
 _LAST_SECOND = 253_402_300_799
 """Of the year 9999; a commit may claim any time."""
 
@@ -84,6 +90,19 @@ class Commit:
         missing = self.repository.blobs.missing(blobs.values())
         return frozenset(path for path, blob in blobs.items() if blob in missing)
 
+    def history(self, most: int) -> Sequence[PastChange]:
+        """What the last `most` commits changed, but for merges and those of very many files; the latest first.
+
+        There is less of it in a shallow clone, and nothing where git cannot tell.
+        """
+        about = "--format=%x00%H%x00%B%x00"
+        wanted = ("--no-merges", "--no-renames", "--no-show-signature", "--name-only", f"--max-count={most}")
+        try:
+            said = self.repository.git.run("log", "-z", about, *wanted, self.id)
+        except GitFailed:  # Trees of the past are missing, as in a clone without them.
+            return ()
+        return [change for change in past_changes(text(said)) if len(change.paths) <= MOST_CHANGED]
+
     @functools.cached_property
     def _listing(self) -> tuple[Mapping[str, tuple[int, str]], Mapping[str, str]]:
         files: dict[str, tuple[int, str]] = {}
@@ -97,6 +116,16 @@ class Commit:
             else:
                 files[path] = (int(mode, 8), blob)
         return types.MappingProxyType(files), types.MappingProxyType(submodules)
+
+
+def past_changes(said: str) -> Iterator[PastChange]:
+    """The commits of `git log -z --format=%x00%H%x00%B%x00 --name-only`, without those that change no file."""
+    fields = iter(said.split("\0"))
+    while next((field for field in fields if field), None):  # the id of a commit
+        message, _ = next(fields, ""), next(fields, "")
+        paths = list(itertools.takewhile(bool, fields))
+        if paths:
+            yield PastChange(message[:LONGEST_MESSAGE], (paths[0].removeprefix("\n"), *paths[1:]))
 
 
 class Repository:

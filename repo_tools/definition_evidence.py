@@ -64,7 +64,7 @@ def definition_evidence(
     outlines = view.outlines(view.files()[number] for number in texts)
     for (number, data), outline in zip(texts.items(), outlines, strict=True):
         first = len(found.units)
-        found.units.extend(_units(number, data, outline))
+        found.units.extend(_units(number, data, [one for one in outline if _is_candidate(one, said)]))
         found.of_file[number] = range(first, len(found.units))
     _words(found, files)
     _names(found, view, said, files.evidence)
@@ -74,8 +74,15 @@ def definition_evidence(
     return found
 
 
-def _units(number: int, data: bytes, outline: Sequence[Definition]) -> Iterator[Unit]:
-    kept = [one for one in outline if one.kind not in _NO_PLACES]
+def _is_candidate(one: Definition, said: Mentions) -> bool:
+    """Whether a definition can be what an issue is about: of single values those that it names, and no plain words."""
+    if one.kind not in _NO_PLACES:
+        return True
+    name = one.last_name
+    return said.names.get(name, 0.0) >= TOLD and (name.isupper() or "_" in name.strip("_"))
+
+
+def _units(number: int, data: bytes, kept: Sequence[Definition]) -> Iterator[Unit]:
     for place, one in enumerate(kept):
         is_container = one.kind in _CONTAINERS
         yield Unit(number, one, _without_members(data, one, kept, place) if is_container else data[one.start : one.end])

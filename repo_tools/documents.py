@@ -12,6 +12,7 @@ from typing import TypeVar
 from repo_tools.covering import covering
 from repo_tools.errors import ObjectMissing
 from repo_tools.facts import words_row
+from repo_tools.history import MOST, history
 from repo_tools.languages import LANGUAGES, language_of
 from repo_tools.parse_pool import File, parsed
 from repo_tools.patch import EXECUTABLE, REGULAR
@@ -41,6 +42,7 @@ class Documents:
         self._lock = threading.RLock()
         self.files: tuple[str, ...] = ()
         self._postings: list[tuple[Postings, list[tuple[int, ...]]]] | None = None
+        self._history: tuple[Postings, list[tuple[int, ...]]] | None = None
         blobs = {path: blob for path, (mode, blob) in tree.entries().items() if mode in (REGULAR, EXECUTABLE)}
         self.absent: frozenset[str] = frozenset()
         """Files that the tree names and the repository does not hold, as in a partial clone: they are left out."""
@@ -102,13 +104,25 @@ class Documents:
                 rows.update(chunk)
         return [rows[self._numbers[file]] or b"" for file in files]
 
+    def history(self) -> tuple[Postings, list[tuple[int, ...]]]:
+        """The words of past commits' messages, and of the files of now, by number, those that each changed.
+
+        Raises `Damaged`, as all that reads the words: ask within `healed`.
+        """
+        if self._history is None:
+            base = self._tree.base
+            postings, changed = history(self._store, base.id, lambda: base.history(MOST))
+            numbers = {path: number for number, path in enumerate(self.files)}
+            self._history = postings, [tuple(numbers[path] for path in paths if path in numbers) for paths in changed]
+        return self._history
+
     def _lay_out(self, blobs: Mapping[str, str]) -> None:
         self.files = tuple(sorted(blobs))
         self._numbers = array("Q", (_number(path, blobs[path]) for path in self.files))
         self._postings = None
 
     def _again(self, ask: Callable[[], T]) -> T:
-        self._postings = None
+        self._postings = self._history = None
         self._complete()
         return ask()
 

@@ -21,6 +21,8 @@ IN_PATH = 2.0
 """How many times in a text a word in its path counts."""
 COMMON = 0.5
 """Words of more than this part of all files are passed over: they cost most and say least."""
+MANY_CHANGED = 10
+"""A past commit that changed more of the ranked files says nothing about any of them."""
 MANY_HOLD = 12
 """A name that stands in more files says nothing about any of them."""
 
@@ -65,6 +67,7 @@ def file_evidence(view: View, said: Mentions, query: Sequence[Term], ranked: fro
     """The evidence for all files; rarity is counted among `ranked`, and names count where those define them."""
     found = FileEvidence()
     _words(found, view, query, ranked)
+    _history(found, view, query, ranked)
     _names(found.evidence, view, said, ranked)
     paths = WrittenPaths(view.files())
     _paths(found, said, paths)
@@ -124,6 +127,28 @@ def _in_paths(files: Sequence[str], wanted: frozenset[str]) -> dict[str, list[in
         for term in {term for part in folder.split("/") for term in terms(part)} & wanted:
             found.setdefault(term, []).extend(numbers)
     return found
+
+
+def _history(found: FileEvidence, view: View, query: Sequence[Term], ranked: frozenset[int]) -> None:
+    """For each file the past commit whose message has most of the query, less if it changed other files as well."""
+    changed = {
+        commit: files
+        for commit, numbers in enumerate(view.changed())
+        if (files := ranked.intersection(numbers)) and len(files) <= MANY_CHANGED
+    }
+    if not changed:
+        return
+    scores = dict.fromkeys(changed, 0.0)
+    for term in query:
+        telling = scores.keys() & {commit for form in term.forms for commit in view.commits_with_term(form)}
+        rarity = math.log(1 + (len(scores) - len(telling) + 0.5) / (len(telling) + 0.5))
+        for commit in telling:
+            scores[commit] += term.weight * rarity
+    best: dict[int, float] = {}
+    for commit, files in changed.items():
+        for number in files:
+            best[number] = max(best.get(number, 0.0), scores[commit] / len(files))
+    found.evidence.put("history", best)
 
 
 def _names(evidence: Evidence[int], view: View, said: Mentions, ranked: frozenset[int]) -> None:

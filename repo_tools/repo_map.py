@@ -24,7 +24,7 @@ def repo_map(view: View, ranking: Ranking, budget_tokens: int) -> str:
         drawn.add(hit.path, hit.symbol, hit.first_line)
     for ranked in ranking.files:
         for one in drawn.outline(ranked.path):
-            if not drawn.add(ranked.path, one.name, one.first_line):
+            if one.kind not in _LEFT_OUT and not drawn.add(ranked.path, one.name, one.first_line):
                 break
     return drawn.text([ranked.path for ranked in ranking.files])
 
@@ -40,7 +40,7 @@ class _Map:
 
     def outline(self, path: str) -> Sequence[Definition]:
         if path not in self._outlines:
-            self._outlines[path] = [one for one in self._view.outline(path) if one.kind not in _LEFT_OUT]
+            self._outlines[path] = self._view.outline(path)
         return self._outlines[path]
 
     def add(self, path: str, symbol: str, line: int) -> bool:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from repo_tools.patch import FileState, Patch
 
 _LONG_ID = 64
 """Digits of a commit id in a repository of the SHA-256 object format."""
+
+
+class PastChange(NamedTuple):
+    """A commit of the past: what it said and which files it changed, at least one."""
+
+    message: str
+    paths: tuple[str, ...]
 
 
 class Base(Protocol):
@@ -34,6 +41,9 @@ class Base(Protocol):
 
     def absent(self, paths: Iterable[str]) -> frozenset[str]:
         """Those of `paths` that are named and whose bytes are not at hand, as in a partial clone."""
+
+    def history(self, most: int) -> Sequence[PastChange]:
+        """The changes that led here, the latest first, of the last `most`; none if nobody knows."""
 
 
 def blob_id(data: bytes, *, long: bool = False) -> str:

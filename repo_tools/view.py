@@ -110,6 +110,14 @@ class View:
         """The words that `term` finds, as they are written in this tree or in another one of the index."""
         return self._answers.words_of(term)
 
+    def changed(self) -> Sequence[Sequence[int]]:
+        """For each past commit that is looked back on, the latest first, which of the files it changed, by number."""
+        return self._answers.changed()
+
+    def commits_with_term(self, term: str) -> Sequence[int]:
+        """The commits, by their place in `changed`, whose messages have words that `term` finds."""
+        return self._answers.commits_with_term(term)
+
     def defining(self, last_name: str) -> Sequence[int]:
         """The numbers of the files that define something of this last name, in order."""
         return self._answers.defining(last_name)

@@ -7,7 +7,7 @@ import functools
 import gzip
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 from bot.errors import BadInput
 from bot.task import Task
 from repo_tools.patch import REGULAR
-from repo_tools.tree import Tree, blob_id
+from repo_tools.tree import PastChange, Tree, blob_id
 
 SUITES = ("humaneval", "humaneval-et", "mbpp")
 BROKEN: Mapping[str, Mapping[str, str]] = {
@@ -107,6 +107,10 @@ class FilesBase:
     def absent(self, paths: Iterable[str]) -> frozenset[str]:
         """None: all files are in memory."""
         return frozenset(paths) - self.files.keys()
+
+    def history(self, most: int) -> Sequence[PastChange]:  # noqa: ARG002 - there is none, however far one looks
+        """None: nothing was changed before."""
+        return ()
 
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """(path, bytes) for each of `paths`."""

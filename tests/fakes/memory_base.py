@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from repo_tools.patch import REGULAR, FileState
-from repo_tools.tree import Tree, blob_id
+from repo_tools.tree import PastChange, Tree, blob_id
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,7 @@ class MemoryBase:
 
     files: Mapping[str, bytes | FileState] = field(default_factory=dict)
     id: str = "0" * 40
+    past: Sequence[PastChange] = ()
     mounted: Mapping[str, str] = field(default_factory=dict)
 
     def entries(self) -> Mapping[str, tuple[int, str]]:
@@ -32,6 +33,9 @@ class MemoryBase:
 
     def absent(self, paths: Iterable[str]) -> frozenset[str]:
         return frozenset(paths) - self.files.keys()
+
+    def history(self, most: int) -> Sequence[PastChange]:
+        return self.past[:most]
 
     def submodules(self) -> Mapping[str, str]:
         return self.mounted

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from repo_tools.checkout import open_local, sweep
+from repo_tools.checkout import MOST_CHANGED, open_local, sweep
 from repo_tools.errors import GitFailed, NoCommits, NotARepository, UnknownRevision
 from repo_tools.tree import Tree
 from tests.fakes.git_repository import GitRepository
@@ -157,6 +157,39 @@ def test_a_missing_object_is_an_error_of_its_own(made: GitRepository) -> None:
         assert commit.read("b/empty") == b"", "the reader goes on"
         with pytest.raises(GitFailed, match="partial or damaged"):
             list(commit.read_many(["b/empty", "a.py"]))
+
+
+def test_the_history_of_a_commit_tells_what_changed_and_why(made: GitRepository, tmp_path: Path) -> None:
+    odd = "ü \n'.txt"
+    made.commit({"a.py": b"x = 2\n", odd: b"2"}, "Second\n\nA body\x01\x1e of\n two lines.")
+    made.commit(message="Nothing changed")
+    made.git("switch", "-q", "-c", "side", "HEAD~1")
+    made.commit({"\nside.py": b""}, "Aside")
+    made.git("switch", "-q", "main")
+    made.git("merge", "-q", "--no-ff", "-m", "A merge", "side")
+    made.git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", "")
+    made.commit({f"many/{number}": b"" for number in range(MOST_CHANGED + 1)}, "Very many")
+    made.git("mv", "a.py", "c.py")
+    made.commit(message="Move")
+    made.git("clone", "--quiet", "--depth=1", made.path.as_uri(), str(tmp_path / "shallow"))
+    with open_local(made.path) as repository, open_local(tmp_path / "shallow") as shallow:
+        told = [(change.message.strip(), change.paths) for change in repository.resolve().history(100)]
+        assert told == [
+            ("Move", ("a.py", "c.py")),
+            ("Aside", ("\nside.py",)),
+            ("Second\n\nA body\x01\x1e of\n two lines.", ("a.py", odd)),
+            ("A change", tuple(sorted(FILES))),
+        ]
+        assert len(repository.resolve().history(1)) == 1
+        assert shallow.resolve().history(100) == [], "all files of the first commit would be too many"
+
+
+def test_a_clone_without_the_trees_of_the_past_has_no_history(made: GitRepository, tmp_path: Path) -> None:
+    made.commit({"b/c.bin": b"2"}, "Second")
+    tree = made.git("rev-parse", "HEAD~1:b")
+    (made.path / ".git/objects" / tree[:2] / tree[2:]).unlink()
+    with open_local(made.path) as repository:
+        assert repository.resolve().history(100) == ()
 
 
 def test_threads_share_one_reader(tmp_path: Path) -> None:

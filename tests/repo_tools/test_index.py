@@ -18,7 +18,7 @@ from repo_tools.index import Index
 from repo_tools.patch import EXECUTABLE, SYMLINK, FileState
 from repo_tools.store import IndexUnusable
 from repo_tools.symbols import Definition
-from repo_tools.tree import Tree
+from repo_tools.tree import PastChange, Tree
 from repo_tools.view import View
 from tests.fakes.memory_base import MemoryBase, memory_tree
 from tests.repo_tools.samples import SOURCES
@@ -33,6 +33,10 @@ class Watched(MemoryBase):
         for path in paths:
             self.__dict__.setdefault("asked", []).append(path)
             yield path, self.read(path)
+
+    def history(self, most: int) -> Sequence[PastChange]:
+        self.__dict__.setdefault("asked", []).append("history")
+        return super().history(most)
 
     def take_asked(self) -> list[str]:
         return sorted(self.__dict__.pop("asked", []))
@@ -70,6 +74,8 @@ def answers(view: View) -> dict[str, object]:
         "terms": {term: view.with_term(term) for term in ("get", "item", "shared", "order")},
         "found": view.search("shared|order|def", limit=10_000),
         "references": view.find_references("shared", limit=10_000),
+        "changed": view.changed(),
+        "commits": view.commits_with_term("shared"),
     }
 
 
@@ -237,6 +243,23 @@ def test_a_view_goes_on_when_another_run_has_forgotten_its_files(tmp_path: Path)
     assert answers(late) == expected
     (file,) = tmp_path.glob("*.sqlite")
     assert file.name == "index-1.sqlite", "nothing was damaged"
+
+
+def test_the_past_is_read_once_for_each_commit(tmp_path: Path) -> None:
+    past = (
+        PastChange("Share it", ("pkg/m1.py", "gone.py")),
+        PastChange("shared_item: name", ("pkg/m2.py", "pkg/m0.py")),
+    )
+    base = Watched(many(3), past=past)
+    for _ in range(2):
+        view = opened(tmp_path, Tree(base).without_file("pkg/m0.py"))
+        assert [[view.files()[number] for number in files] for files in view.changed()] == [
+            ["pkg/m1.py"],
+            ["pkg/m2.py"],
+        ]
+        assert [list(view.commits_with_term(term)) for term in ("share", "item", "name", "gone")] == [[0], [1], [1], []]
+    assert base.take_asked().count("history") == 1
+    assert opened(tmp_path, Tree(Watched(many(3), id="1" * 40))).changed() == []
 
 
 def damaged(data: bytes, how: str, seed: int) -> bytes:

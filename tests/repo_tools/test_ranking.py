@@ -9,7 +9,8 @@ import pytest
 from repo_tools.file_kinds import FileKind
 from repo_tools.index import Index
 from repo_tools.ranking import Ranking, rank
-from tests.fakes.memory_base import memory_tree
+from repo_tools.tree import PastChange, Tree
+from tests.fakes.memory_base import MemoryBase, memory_tree
 
 CART = b'''"""Carts."""
 
@@ -79,6 +80,7 @@ def write_report(entries, out):
     "shop/vendor/carts.py": b"class Cart:\n    def total(self):\n        return 0\n",
     "shop/cart_pb2.py": b"class Cart:\n    total = 1\n",
     "shop/tables.py": b"# Generated from cart.y, do not edit\nclass Cart:\n    def total(self):\n        return 2\n",
+    "shop/pricing/limits.py": b"LOWEST_PRICE = 3\nlowest = 0\n\n\ndef limits(prices):\n    return min(prices)\n",
     "setup.py": b"total = cart = 0\n",
 }
 
@@ -110,6 +112,12 @@ def first(ranking: Ranking) -> tuple[str, str]:
             "shop/wire/server.py",
             "Server.close",
             id="code that imports it",
+        ),
+        pytest.param(
+            "Somebody pays less than that\nThere is LOWEST_PRICE but nobody looks at it.",
+            "shop/pricing/limits.py",
+            "LOWEST_PRICE",
+            id="a constant",
         ),
         pytest.param(
             "Cannot put things in\nValueError: cannot take -3 of apple",
@@ -245,3 +253,18 @@ def test_the_list_of_definitions_is_not_filled_by_one_file(ranked) -> None:  # t
     found = ranked("Rendering of a page is slow\nThe page is rendered twice", files)
     assert "site/theme.py" in [hit.path for hit in found.regions[:10]]
     assert [hit.score for hit in found.regions] == sorted((hit.score for hit in found.regions), reverse=True)
+
+
+def test_a_past_change_whose_message_has_the_words_of_the_issue_speaks_for_its_files(tmp_path: Path) -> None:
+    issue = "Parcels get lost\nOn holidays the courier never rings twice."
+    past = (
+        PastChange("Bump the version", ("shop/report.py", "shop/cart.py")),
+        PastChange("Let the courier ring twice\n\nParcels got lost.", ("shop/wire/client.py", "docs/cart.md")),
+        PastChange("Move parcels, couriers and holidays", tuple(path for path in FILES if path.endswith(".py"))),
+        PastChange("Ring the courier", ("shop/gone.py",)),
+    )
+    told = Index.open(tmp_path / "told").view(Tree(MemoryBase(FILES, past=past)))
+    silent = Index.open(tmp_path / "silent").view(Tree(MemoryBase(FILES)))
+    assert rank(told, issue).files[0].path == "shop/wire/client.py"
+    assert rank(silent, issue).files[0].path != "shop/wire/client.py"
+    assert rank(told, issue) == rank(told, issue)

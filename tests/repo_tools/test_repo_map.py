@@ -39,6 +39,11 @@ def preheat(oven):
 ISSUE = "Oven is too hot\n`Oven.heat` heats above its limit"
 
 
+def test_a_constant_is_in_it_if_the_issue_names_it(view: View) -> None:
+    ranking = rank(view, "Too cold\nIs OVEN_LIMIT right, and what is `LIMIT`?")
+    assert repo_map(view, ranking, 500).splitlines()[:2] == ["kitchen/oven.py", "    1 LIMIT = 250"]
+
+
 @pytest.fixture
 def view(tmp_path: Path) -> View:
     return Index.open(tmp_path).view(memory_tree(FILES))
