@@ -30,7 +30,7 @@ def test_two_machines_share_forty_runs_and_one_is_killed(tmp_path: Path, postgre
         issues = [here.issue() for _ in range(RUNS)]
         for issue in issues:
             here.label(issue)
-        here.until(lambda: sum(here.headline(issue) != "" for issue in issues) >= 8, 60)
+        here.until(lambda: sum(here.headline(issue) != "" for issue in issues) >= 8, 120)
         here.kill(second)
         for issue in issues:
             here.settled(issue, "Fixed", pulls=1)
