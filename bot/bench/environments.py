@@ -133,6 +133,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--seconds", type=float, default=600.0)
     options = parser.parse_args(arguments)
+    if not options.folder.is_dir():
+        parser.error(f"there is no folder {options.folder}: name one that holds git checkouts")
     expected = json.loads(options.expected.read_text("utf-8")) if options.expected else {}
     settings = load_settings()
     rows = []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.bench.environments import Project, Row, agreement, measure, projects, table
+from bot.bench.environments import Project, Row, agreement, main, measure, projects, table
 from sandbox.docker_engine import DockerSandbox
 from sandbox.settings import SandboxSettings
 from tests.fakes.git_repository import GitRepository
@@ -54,6 +54,12 @@ def test_the_table_counts_what_is_as_it_should_be() -> None:
     assert "| a | agrees | 3 | 3 | 0 | 0 | 1 | uv.lock | 1 | 4 | 2 | 7 |" in text
     assert "1 of 2 projects" in text
     assert "- b: no compiler" in text
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([str(tmp_path / "nothing")])
+    assert "nothing: name one that holds git checkouts" in capsys.readouterr().err
 
 
 def test_checkouts_are_found_in_a_folder(tmp_path: Path) -> None:
