@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,9 +22,10 @@ from bot.transcript import Kept, Transcript
 from repo_tools.index import Index
 from repo_tools.tree import Tree
 from repo_tools.view import View
-from sandbox.errors import SandboxStopped
+from sandbox.errors import SandboxDied, SandboxStopped
 from sandbox.port import Environment, Recipe, Result, Sandbox, TestReport
 
+LOG = logging.getLogger("agent-fix.worker")
 T = TypeVar("T")
 EXECUTOR = "executor"
 LEVELS = 6
@@ -276,11 +278,18 @@ def completed(request: Request, step: Steps, model: Metered, meter: Meter, trans
 
 
 def pausing(work: Callable[[], T], cancel: threading.Event) -> T:
-    """`work`, unless or until the process is told to stop: then `Paused`, and nothing is stored."""
+    """`work`, unless or until the process is told to stop: then `Paused`, and nothing is stored.
+
+    What loses its container to the outside, as when the engine is restarted, is done once more: it left nothing.
+    """
     if cancel.is_set():
         raise Paused
     try:
-        return work()
+        try:
+            return work()
+        except SandboxDied as error:
+            LOG.warning("once more: %s", error)
+            return work()
     except (Cancelled, SandboxStopped):
         raise Paused from None
 

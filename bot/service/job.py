@@ -255,7 +255,7 @@ class Job:
 FAILURES: Mapping[type[Exception], Outcome] = {
     SetupFailed: Outcome.ENVIRONMENT_FAILED,
     SandboxUnavailable: Outcome.ENVIRONMENT_FAILED,
-    SandboxDied: Outcome.ENVIRONMENT_FAILED,
+    SandboxDied: Outcome.ERROR,
     BadRecipeFile: Outcome.REFUSED,
     TestsUnrunnable: Outcome.TESTS_UNRUNNABLE,
     OverBudget: Outcome.OVER_BUDGET,
