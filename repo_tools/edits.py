@@ -30,8 +30,9 @@ def apply_edits(
 ) -> Tree:
     """`tree` with each (old, new) of `edits` made in one file, in turn: all of them or none.
 
-    An old text must be in the file exactly once when its turn comes. Line ends are `\\n` in the edits whatever
-    they are in the file; these, its encoding, mark and mode stay. Raises `EditRefused`.
+    An old text must be in the file exactly once when its turn comes; an empty one stands for the end of the file.
+    Line ends are `\\n` in the edits whatever they are in the file; these, its encoding, mark and mode stay.
+    Raises `EditRefused`.
     """
     path = _existing(tree, path)
     before = tree.read(path)
@@ -115,11 +116,12 @@ def read_lines(tree: Tree, path: str, first: int = 1, last: int | None = None) -
 def _edited(file: TextFile, old: str, new: str) -> TextFile:
     if old == new:
         raise EditRefused("Old and new text are equal: it would change nothing.")
-    if not old and file.text:
-        raise EditRefused(
-            "The old text is empty. To add text, quote the line beside it and give it back with the new text."
-        )
-    places = [0] if not old else _places(file.plain, old)
+    if not old:
+        ended = not file.plain or file.plain.endswith("\n")
+        appended = file.replaced(len(file.plain), len(file.plain), new if ended else f"\n{new}")
+        _check_characters(file, appended, new)
+        return appended
+    places = _places(file.plain, old)
     if not places:
         raise EditRefused(f"The old text is not in the file. {explain_missing(file.plain, old, new)}")
     if len(places) > 1:

@@ -54,7 +54,10 @@ def issue(task: Task) -> str:
 def baseline(work: Assignment) -> str:
     """What the tests said before any change, and what the change has to run on."""
     supports = f" The project declares {work.supports}." if work.supports else ""
-    return f"The project's own tests before any change: {trim.counts(work.baseline.report)}.{supports}"
+    failing = sorted(work.known_bad)
+    known = f" Failing already, which nobody holds against you: {', '.join(failing[:3])}." if failing else ""
+    more = f" And {len(failing) - 3} more." if len(failing) > 3 else ""
+    return f"The project's own tests before any change: {trim.counts(work.baseline.report)}.{known}{more}{supports}"
 
 
 def plan(value: Plan | None) -> str:
@@ -137,11 +140,11 @@ def moved(tree: Tree, path: str, line: int) -> int:
     return line + len(new) - len(old)
 
 
-def merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Line spans, overlapping ones joined."""
+def merged(spans: list[tuple[int, int]], gap: int = 0) -> list[tuple[int, int]]:
+    """Line spans in order; those that overlap, or have no more than `gap` lines between them, are one."""
     joined: list[tuple[int, int]] = []
     for first, last in sorted(spans):
-        if joined and first <= joined[-1][1] + 1:
+        if joined and first <= joined[-1][1] + 1 + gap:
             joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
         else:
             joined.append((first, last))

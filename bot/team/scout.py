@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bot.task import Task
+from bot.team.briefs import merged
 from bot.team.conventions import changelog, supports
 from repo_tools import edits
 from repo_tools.file_kinds import FileKind
@@ -20,7 +21,12 @@ FILES = 6
 CODE_LINES = 150
 """Lines of likely code that are shown."""
 REGION_LINES = 100
-"""A longer definition is shown to here; the rest can be read."""
+LATER_LINES = 60
+"""A longer definition is shown to here, one that is not among the first to the latter; the rest can be read."""
+GAP = 4
+"""So few lines between two parts that are shown are shown too."""
+DOCSTRING = re.compile(r"^\s*[rRuU]?(\"\"\"|\'\'\')")
+LONG_DOCSTRING = 10
 SMALL_FILE = 40
 HOLDER_LINES = 12
 """Of a definition that holds others, such as a class: those inside rank for themselves."""
@@ -89,7 +95,8 @@ def _heads(view: View, ranking: Ranking) -> Iterator[Hit]:
         outline = view.outline(hit.path)
         own = next((one for one in outline if one.first_line == hit.first_line), None)
         for one in (own, *_bases(own, outline)) if own else ():
-            yield _head(replace(hit, first_line=one.first_line, last_line=one.last_line), one.kind, outline)
+            part = _head(replace(hit, first_line=one.first_line, last_line=one.last_line), one.kind, outline)
+            yield from _without_docstring(view, part)
 
 
 def _head(hit: Hit, kind: str, outline: Sequence[Definition]) -> Hit:
@@ -97,6 +104,19 @@ def _head(hit: Hit, kind: str, outline: Sequence[Definition]) -> Hit:
     if kind in BODIES or not inside or hit.last_line - hit.first_line < HOLDER_LINES:
         return hit
     return replace(hit, last_line=min(min(inside) - 1, hit.first_line + HOLDER_LINES - 1))
+
+
+def _without_docstring(view: View, hit: Hit) -> Iterator[Hit]:
+    """The hit; in two parts where a long docstring stands between, which says more to users than of a fault."""
+    lines = view.read(hit.path).decode("utf-8", "replace").splitlines()[hit.first_line - 1 : hit.last_line]
+    opens = next((at for at, line in enumerate(lines[:LONG_DOCSTRING]) if DOCSTRING.match(line)), None)
+    if opens is not None:
+        mark = '"""' if '"""' in lines[opens] else "'''"
+        closes = next((at for at in range(opens + 1, len(lines)) if mark in lines[at]), opens)
+        if closes - opens > LONG_DOCSTRING:
+            yield replace(hit, last_line=hit.first_line + opens + 2)
+            hit = replace(hit, first_line=hit.first_line + closes)
+    yield hit
 
 
 def _bases(own: Definition, outline: Sequence[Definition]) -> list[Definition]:
@@ -109,9 +129,9 @@ def spans(hits: Iterable[Hit]) -> list[tuple[str, int, int]]:
     """Path, first and last line of what is worth showing: the best hits, none twice, those of a file together."""
     chosen: dict[str, list[tuple[int, int]]] = {}
     best, room = 0.0, CODE_LINES
-    for hit in hits:
+    for number, hit in enumerate(hits):
         best = best or hit.score
-        last = min(hit.last_line, hit.first_line + REGION_LINES - 1)
+        last = min(hit.last_line, hit.first_line + (LATER_LINES if number > 1 else REGION_LINES) - 1)
         taken = chosen.get(hit.path, [])
         # A definition that holds, or lies in, one that is shown already would be shown twice.
         if any(first <= last and hit.first_line <= end for first, end in taken):
@@ -121,7 +141,7 @@ def spans(hits: Iterable[Hit]) -> list[tuple[str, int, int]]:
             continue
         room -= size
         chosen.setdefault(hit.path, []).append((hit.first_line, last))
-    return [(path, *span) for path, found in chosen.items() for span in sorted(found)]
+    return [(path, *span) for path, found in chosen.items() for span in merged(found, GAP)]
 
 
 def _examples(view: View, ranking: Ranking) -> str:

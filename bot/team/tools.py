@@ -61,7 +61,7 @@ class FindReferences(Name):
 class Replacement(Arguments):
     """One exact replacement."""
 
-    old: str = Field(min_length=1, description="exact text, unique in the file, with its indentation")
+    old: str = Field(description="exact text, unique in the file, with its indentation; empty to add at the file's end")
     new: str
 
 

@@ -22,9 +22,8 @@ def middle(text: str, limit: int) -> str:
 
 def of_run(result: Result) -> str:
     """One command's outcome as a tool result."""
-    how = {"exit": f"exit code {result.exit_code}", "timeout": "stopped: it did not end in time"}.get(
-        result.ended, f"stopped: {result.ended} limit"
-    )
+    late = f"stopped: it did not end in time, {result.seconds:.0f} seconds"
+    how = {"exit": f"exit code {result.exit_code}", "timeout": late}.get(result.ended, f"stopped: {result.ended} limit")
     return f"[{how}]\n{middle(result.output, TOOL_RESULT).strip() or '(no output)'}"
 
 

@@ -191,9 +191,23 @@ def test_refusals_on_huge_files_stay_short_and_quick() -> None:
 
 def test_edits_without_sense_are_refused() -> None:
     assert "equal" in refusal(CODE, ("a", "a"))
-    assert "empty" in refusal(CODE, ("", "x"))
     assert "No edits" in refusal(CODE)
     assert "binary" in refusal(b"\0\1", ("x", "y"))
+
+
+@pytest.mark.parametrize(
+    ("data", "after"),
+    [
+        (b"a\n", b"a\nb\nc\n"),
+        (b"a", b"a\nb\nc\n"),
+        (b"", b"b\nc\n"),
+        (b"a\r\n", b"a\r\nb\r\nc\r\n"),
+        (b"\xef\xbb\xbfa\n", b"\xef\xbb\xbfa\nb\nc\n"),
+    ],
+)
+def test_an_empty_old_text_stands_for_the_end_of_the_file(data: bytes, after: bytes) -> None:
+    tree = Tree(MemoryBase({"f": data}))
+    assert apply_edits(tree, "f", [("", "b\nc\n")]).read("f") == after
 
 
 def test_characters_that_the_file_cannot_hold() -> None:

@@ -235,7 +235,7 @@ def test_a_run_is_shown_with_how_it_ended(tmp_path: Path) -> None:
     )
     converse(Ask(CODER, TREE, BRIEF, "coder-1"), stage)
     text = stage.answers[0][2]
-    assert text.startswith("[stopped: it did not end in time]")
+    assert text.startswith("[stopped: it did not end in time, 120 seconds]")
     assert text.endswith("the end")
     assert len(text) < 12_000
 

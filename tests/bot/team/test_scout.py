@@ -49,6 +49,24 @@ def test_nothing_is_shown_twice_and_a_file_s_parts_stand_in_order() -> None:
     assert spans(hits) == [("a.py", 10, 20), ("a.py", 50, 60), ("b.py", 1, 5)]
 
 
+def test_what_lies_between_two_parts_is_shown_if_it_is_little() -> None:
+    assert spans([hit("a.py", 1, 10, 9), hit("a.py", 14, 20, 8), hit("a.py", 40, 50, 7)]) == [
+        ("a.py", 1, 20),
+        ("a.py", 40, 50),
+    ]
+
+
+def test_a_long_docstring_is_passed_over(tmp_path: Path) -> None:
+    docs = "".join(f"    Words of line {number}.\n" for number in range(50))
+    filler = "".join(f"def other_{n}():\n    return {n}\n\n\n" for n in range(30))
+    text = f'def half(number):\n    """Half.\n\n{docs}    """\n    return number // 2\n\n\n{filler}'
+    view = Index.open(tmp_path).view(Tree(MemoryBase({"calc.py": text.encode()})))
+    shown = scout(view, Task("calc", "half(3) is wrong", "`half(3)` gives 1", "0" * 40)).hints
+    assert "return number // 2" in shown
+    assert "def half(number)" in shown
+    assert "Words of line 30" not in shown
+
+
 def test_what_is_much_worse_than_the_best_or_does_not_fit_is_left_out() -> None:
     hits = [hit("a.py", 1, 20, 10), hit("b.py", 1, 20, 0.5), *(hit(f"c{n}.py", 1, 80, 9) for n in range(10))]
     shown = spans(hits)
