@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.publish.sanitize import clip, markdown, sentence, visible
+from bot.publish.sanitize import HOSTS, clip, markdown, sentence, visible
 from bot.publish.segments import blocks
 
 ASKS_FOR = {
@@ -30,6 +30,7 @@ EMPTY_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]*")
 PROMPT = re.compile(r"[^:]*\w[^:]*:[ \t*_]*")
 """A line that ends in a colon; with nothing but empty items below, it asks for something."""
 CHECKBOX = re.compile(r"^\s*[-*+] \[[ xX]\]", re.MULTILINE)
+HOST = re.compile(r"https?://([A-Za-z0-9.:-]+)", re.IGNORECASE)
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
@@ -67,7 +68,9 @@ def fill(template: str, sections: Sequence[Section], limit: int) -> str:
         return "\n\n".join([first.text, *map(str, rest)])
     waiting = {section.key: section for section in sections}
     answers = [waiting.pop(_wanted(place, waiting), None) for place in asked]
-    parts = [[_shown(place, answer)] for place, answer in zip(asked, answers, strict=True)]
+    # Where the repository's own form leads is the repository's own word.
+    hosts = HOSTS | {host.lower() for host in HOST.findall(template)}
+    parts = [[_shown(place, answer, hosts)] for place, answer in zip(asked, answers, strict=True)]
     at, before = 0, []
     for section in sections:
         if section in answers:
@@ -79,9 +82,9 @@ def fill(template: str, sections: Sequence[Section], limit: int) -> str:
     return "\n\n".join(text for text in [*before, *itertools.chain(*parts)] if text)
 
 
-def _shown(place: _Asked, answer: Section | None) -> str:
+def _shown(place: _Asked, answer: Section | None, hosts: frozenset[str]) -> str:
     heading = f"## {sentence(place.heading)}" if place.heading else sentence(place.prompt) if place.prompt else ""
-    text = answer.text if answer else markdown(_without_blanks(place.text))
+    text = answer.text if answer else markdown(_without_blanks(place.text), hosts)
     return "\n\n".join(part for part in (heading, text) if part)
 
 

@@ -111,6 +111,13 @@ class TestTemplate:
         shown = body(READY, "Please sign the agreement.")
         assert shown.index("looked for the next") < shown.index("Please sign the agreement.")
 
+    def test_its_own_links_stay_links(self) -> None:
+        form = "## Deployment\n\nSee [the guide](https://docs.example.org/deploy) first, @octocat.\n"
+        shown = body(replace(READY, changes="See https://evil.example/x"), form)
+        assert "[the guide](https://docs.example.org/deploy)" in shown
+        assert "https://evil.example" not in shown
+        assert "@octocat" not in shown
+
     def test_a_form_without_headings_is_filled_in(self) -> None:
         form = "Fixes #\n\nChanges proposed in this pull request:\n\n* \n* \n* \n\nThank you!\n"
         shown = body(READY, form)
@@ -203,12 +210,14 @@ def hostile_story(pieces: list[str], times: int, count: int, level: Level) -> St
 def test_no_story_makes_a_text_that_is_too_long_or_does_anything(
     pieces: list[str], times: int, count: int, level: Level
 ) -> None:
-    text = propose(hostile_story(pieces, times, count, level), template="\n".join(pieces) * times)
+    form = "\n".join(pieces).replace("evil.test", "own.test") * times
+    text = propose(hostile_story(pieces, times, count, level), template=form)
     assert len(text.body) <= BODY_CHARS
     assert len(text.title) <= TITLE_LIMIT
     text.body.encode()
     assert text.body.count("Closes #218") == 1
     found = rendering.dangers(text.body.replace("Closes #218", ""), frozenset({"github.com"}))
+    found = [one for one in found if not one.startswith("http://own.test")]
     assert [one for one in found if one not in (*OWN_TAGS, *OWN_COMMENTS)] == []
     assert not rendering.MENTION.search(text.title)
     assert not rendering.CLOSING.search(text.title)
