@@ -69,7 +69,7 @@ def _answer(stream: IO[bytes], blob: str) -> bytes:
     if header[1:] == [b"missing"]:
         raise ObjectMissing(
             f"object {blob} is not in the repository: the clone is partial or damaged. "
-            "Fetch what is missing (`git fetch --refetch`, or clone again) and start again"
+            "Fetch what is missing (`git fetch --refetch --no-filter`, or clone again) and start again"
         )
     size = int(header[2]) if len(header) == 3 else -1
     data = stream.read(size) if header else b""

@@ -144,7 +144,9 @@ def _view(settings: Settings, path: Path, base: str) -> Iterator[View]:
 def _tell_absent(paths: list[str]) -> None:
     shown = ", ".join(paths[:5]) + (", …" if len(paths) > 5 else "")
     text = f"{len(paths):,} files are named and not held by this clone, which is partial, and were left out: {shown}"
-    Console(stderr=True).print(Text(f"{text}\nTo have them looked at, fetch them: git fetch --refetch"), soft_wrap=True)
+    Console(stderr=True).print(
+        Text(f"{text}\nTo have them looked at, fetch them: git fetch --refetch --no-filter"), soft_wrap=True
+    )
 
 
 def _regions_of(view: View, file: str, tokens: int) -> tuple[Region, ...]:

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot.cli import app
+from tests.fakes.git_repository import GitRepository
 from tests.journeys.harness import PROJECT, repository
 
 RUNNER = CliRunner()
@@ -44,6 +45,25 @@ def test_find_ranks_and_says_why(repo: Path) -> None:
     assert "half" in first
     assert "test: tests/test_calc.py" in shown.output
     assert "def half(number)" in shown.output
+
+
+def test_find_says_what_a_partial_clone_does_not_hold(repo: Path) -> None:
+    checkout = GitRepository(repo)
+    checkout.commit({"big.py": b"def half_of_all(): pass\n"})
+    checkout.git("config", "uploadpack.allowFilter", "true")
+    partial = repo.parent / "partial"
+    checkout.git("clone", "-q", "--bare", "--filter=blob:none", repo.as_uri(), str(partial))
+    shown = called(partial, "find", "--title", "half(3) is wrong")
+    assert shown.exit_code == 0, shown.output
+    assert "named and not held by this clone, which is partial, and were left out: big.py, calc.py" in shown.stderr
+    assert "git fetch --refetch --no-filter" in shown.stderr
+    checkout.git("-C", str(partial), "cat-file", "-p", "HEAD:calc.py")  # git fetches what it is asked for
+    shown = called(partial, "find", "--title", "half(3) is wrong")
+    assert shown.stdout.splitlines()[0].split()[1] == "calc.py:"
+    assert "big.py" in shown.stderr
+    assert " calc.py" not in shown.stderr
+    checkout.git("-C", str(partial), "fetch", "-q", "--refetch", "--no-filter")
+    assert called(partial, "find", "--title", "half(3) is wrong").stderr == ""
 
 
 def test_env_prints_the_recipe_with_its_sources_and_writes_it(repo: Path) -> None:
