@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from repo_tools.documents import Documents
 from repo_tools.facts import defines, unpack_definitions
 from repo_tools.languages import language_of
-from repo_tools.postings import Postings
+from repo_tools.postings import Buffer, Postings
 from repo_tools.store import Store
 from repo_tools.symbols import Definition
 from repo_tools.tree import Tree
@@ -16,6 +17,10 @@ from repo_tools.words import spelled
 
 _UNREADABLE = "\ufffd"
 """What stands in a definition's name for bytes that are no UTF-8."""
+
+
+AT_A_TIME = 4096
+"""Files whose definitions are in memory together, at most."""
 
 
 class Answers:
@@ -31,11 +36,10 @@ class Answers:
         """The number of a file. Raises `KeyError` if there is none."""
         return self._numbers[path]
 
-    def definitions(self, paths: Iterable[str]) -> list[tuple[Definition, ...]]:
+    def definitions(self, paths: Iterable[str]) -> Iterator[tuple[Definition, ...]]:
         """What each of some files defines, in order; files that were never asked for are parsed, on all cores."""
         numbers = [self.number(path) for path in paths]
-        rows = self._documents.healed(lambda: self._documents.definitions(numbers))
-        return [unpack_definitions(row) for row in rows]
+        return (unpack_definitions(row) for _, row in self._rows(numbers))
 
     def lengths(self) -> list[int]:
         """How many words each file has, by number."""
@@ -79,9 +83,14 @@ class Answers:
         candidates = {number for number, path in enumerate(self.files) if language_of(path)}
         for word in spelled(name.replace(_UNREADABLE, " ").encode("utf-8", "surrogateescape")):
             candidates &= self.with_word(word.decode("utf-8", "surrogateescape")).keys()
-        numbers = sorted(candidates)
-        rows = self._documents.healed(lambda: self._documents.definitions(numbers))
-        return [number for number, row in zip(numbers, rows, strict=True) if defines(row, name)]
+        return [number for number, row in self._rows(sorted(candidates)) if defines(row, name)]
+
+    def _rows(self, numbers: Sequence[int]) -> Iterator[tuple[int, Buffer]]:
+        """Number and packed definitions of files."""
+        for start in range(0, len(numbers), AT_A_TIME):
+            some = numbers[start : start + AT_A_TIME]
+            rows = self._documents.healed(functools.partial(self._documents.definitions, some))
+            yield from zip(some, rows, strict=True)
 
     def changed(self) -> list[tuple[int, ...]]:
         """For each past commit that is looked back on, which of the files it changed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from repo_tools.answers import Answers
 from repo_tools.languages import Unparsed, language_of
@@ -38,9 +38,9 @@ class View:
 
     def outline(self, path: str) -> tuple[Definition, ...]:
         """What a file defines, in order; nothing if its language is unknown or it could not be parsed."""
-        return self.outlines([path])[0]
+        return next(self.outlines([path]))
 
-    def outlines(self, paths: Iterable[str]) -> list[tuple[Definition, ...]]:
+    def outlines(self, paths: Iterable[str]) -> Iterator[tuple[Definition, ...]]:
         """The `outline` of each of `paths`: together they take all cores, where some were never asked for."""
         return self._answers.definitions(paths)
 

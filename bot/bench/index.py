@@ -127,7 +127,8 @@ def step(sources: Path, index: Path, name: str) -> Took:
         view = Index.open(index).view(tree)
         view.lengths()  # the postings are there
         if name == "whole":
-            view.outlines(view.files())
+            for _ in view.outlines(view.files()):
+                pass
         indexed = _cpu()
         drawn = repo_map(view, rank(view, ISSUE), aider_map.MAP_TOKENS)
     return {
