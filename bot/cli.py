@@ -16,7 +16,7 @@ from rich.text import Text
 
 from bot.bench.cli import app as bench_app
 from bot.commands import action, repository, service, setup
-from bot.errors import AgentFixError, BadInput
+from bot.errors import AgentFixError
 from bot.task import Outcome, Task
 
 app = typer.Typer(
@@ -71,18 +71,16 @@ def run(  # noqa: PLR0917 - options, not arguments
     from bot.service.order import Ended, Order, new_run
     from bot.service.runs import begin
     from bot.settings import load_settings
-    from bot.team.strategies import DEFAULT, PLAYABLE
     from repo_tools.checkout import open_local
     from repo_tools.errors import CheckoutError
 
     settings = load_settings(model=model, budget_usd=budget_usd, max_minutes=max_minutes)
-    chosen = strategy or DEFAULT
-    if chosen not in PLAYABLE:
-        raise BadInput(f"There is no strategy {chosen!r}: choose one of {', '.join(PLAYABLE)}.")
     issue = wiring.issue_text(issue_file, title, body)
     try:
         with open_local(repo) as repository:
-            task = Task(repository.name, *issue, repository.resolve(base).id, number, strategy=chosen)
+            commit = repository.resolve(base)
+            chosen = wiring.strategy(settings, commit, strategy)
+            task = Task(repository.name, *issue, commit.id, number, strategy=chosen)
     except CheckoutError as error:
         _report(Ended(run="", outcome=Outcome.REFUSED, reason=str(error)), json)
     order = Order(

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bot import repo_config
 from bot.errors import BadInput
 from bot.forge.local_repo import LocalRepo
 from bot.llm.openai_chat import OpenAIChat, Server
@@ -28,12 +29,12 @@ from bot.service.parts import Shared
 from bot.service.runs import RunFolder
 from bot.service.story import Published
 from bot.settings import Settings
-from bot.team.strategies import ROLES
+from bot.team.strategies import DEFAULT, PLAYABLE, ROLES
 from bot.transcript import Transcript
 from repo_tools.checkout import open_local
 from repo_tools.checkout import sweep as sweep_folders
 from repo_tools.index import Index
-from repo_tools.tree import Tree
+from repo_tools.tree import Base, Tree
 from sandbox.docker_engine import DockerSandbox, sweep
 from sandbox.errors import SandboxUnavailable
 from sandbox.local_process import LocalSandbox
@@ -172,6 +173,18 @@ def workshop(settings: Settings, order: Order, stop: Stop, publisher: Publisher,
 
 def _price(order: Order, role: str, usage: Usage) -> float | None:
     return price(order.models.get(role, ""), usage)
+
+
+def strategy(settings: Settings, base: Base, named: str | None) -> str:
+    """The team: the one that is named, or the repository's own choice, or the settings', or the default one.
+
+    Raises `BadInput` for one that there is not, and for a mistake in the repository's `.github/agent-fix.yml`.
+    """
+    own = base.read(repo_config.PATH).decode("utf-8", "replace") if repo_config.PATH in base.entries() else ""
+    chosen = named or repo_config.read(own).strategy or settings.strategy or DEFAULT
+    if chosen not in PLAYABLE:
+        raise BadInput(f"There is no strategy {chosen!r}: choose one of {', '.join(PLAYABLE)}.")
+    return chosen
 
 
 def issue_text(file: Path | None, title: str | None, body: str | None) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from bot.errors import BadInput
 from bot.settings import load_settings
 from sandbox.docker_engine import DockerSandbox
 from sandbox.local_process import LocalSandbox
+from tests.fakes.memory_base import MemoryBase
 
 
 def test_containers_unless_plain_processes_are_named(tmp_path: Path) -> None:
@@ -31,3 +32,28 @@ def test_copies_of_a_local_repository_share_an_environment(tmp_path: Path) -> No
 def test_no_other_sandbox_is_known(name: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"(?i)sandbox"):
         load_settings(state_dir=tmp_path, sandbox=name)
+
+
+@pytest.mark.parametrize(
+    ("named", "own", "setting", "chosen"),
+    [
+        (None, None, None, "team"),
+        (None, None, "single", "single"),
+        (None, "strategy: agentcoder\n", "single", "agentcoder"),
+        ("self-collaboration", "strategy: agentcoder\n", "single", "self-collaboration"),
+    ],
+)
+def test_the_team_is_the_nearest_choice(
+    tmp_path: Path, named: str | None, own: str | None, setting: str | None, chosen: str
+) -> None:
+    base = MemoryBase({".github/agent-fix.yml": own.encode()} if own else {})
+    settings = load_settings(state_dir=tmp_path, strategy=setting)
+    assert wiring.strategy(settings, base, named) == chosen
+
+
+def test_a_team_that_there_is_not_is_told(tmp_path: Path) -> None:
+    settings = load_settings(state_dir=tmp_path)
+    with pytest.raises(BadInput, match="choose one of team"):
+        wiring.strategy(settings, MemoryBase({}), "heroes")
+    with pytest.raises(BadInput, match="line 1: unknown key `stratagem`; did you mean `strategy`"):
+        wiring.strategy(settings, MemoryBase({".github/agent-fix.yml": b"stratagem: team\n"}), None)
