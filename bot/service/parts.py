@@ -30,7 +30,7 @@ QUEUES = tuple(f"parts {level}" for level in range(LEVELS))
 """A part may wait for parts of the next level only: were they on its own queue, it could wait for its own place."""
 AT_ONCE = 6
 """Parts of one level at a time in one process of several, so that the others get some; they mostly wait for a model."""
-POLL_SECONDS = 0.2
+POLL_SECONDS = 0.25
 UNFINISHED = ("ENQUEUED", "DELAYED", "PENDING")
 LIVE_SECONDS = 900.0
 """How long a part of a resumed run waits for the run itself to come back."""
@@ -170,8 +170,9 @@ class Shared:
     """A `bot.service.effects.Share` over the queues of the engine that is at work in this process."""
 
     def __init__(self, run: str, source: dict[str, Any] | None = None) -> None:
+        """Without a `source`, there is no other process that could take a part."""
         self._run = run
-        self._source = source or {}
+        self._source = source
 
     def __call__(self, works: Sequence[Work], effects: Beside) -> list[Done]:
         """See `Share`."""
@@ -180,12 +181,12 @@ class Shared:
         for work in works:
             keys.append(self._name(work.key))
             request = PartRequest(
-                run=self._run, waiter=waiter, name=keys[-1], source=self._source, work=packing.pack(work)
+                run=self._run, waiter=waiter, name=keys[-1], source=self._source or {}, work=packing.pack(work)
             )
             DBOS.enqueue_workflow_with_options(
                 {
                     "workflow_name": "part",
-                    "queue_name": QUEUES[work.level],
+                    "queue_name": QUEUES[work.level if self._source is not None else 0],
                     "workflow_id": keys[-1],
                     "class_name": "Parts",
                     "instance_name": "parts",
@@ -258,12 +259,13 @@ class Parts(DBOSConfiguredInstance):
         return self._carry_out(PartRequest.model_validate(request)).model_dump(mode="json")
 
 
-def declare_queues(at_once: int | None = None) -> None:
-    """Tell the engine of the queues; after its launch. Without `at_once` this process takes whatever there is.
+def declare_queues(names: Sequence[str], at_once: int | None = None) -> None:
+    """Tell the engine of queues; after its launch. Without `at_once` this process takes whatever there is.
 
-    A process that is alone must: after a crash, parts may come back before those that wait for them, and hold places.
+    A process that is alone must, and needs one queue only: after a crash, parts may come back before those that wait
+    for them, and hold places.
     """
-    for name in QUEUES:
+    for name in names:
         DBOS.register_queue(
             name, worker_concurrency=at_once, polling_interval_sec=POLL_SECONDS, on_conflict="always_update"
         )

@@ -83,7 +83,7 @@ def engine(
         try:
             DBOS.launch()
             _declare_queues(capacity)
-            declare_parts(AT_ONCE)
+            declare_parts(PARTS, AT_ONCE)
             if Role.PUBLISHER in roles and sweep_minutes is not None:
                 _schedule(sweep_minutes)
                 desk.sweep(f"sweep-{name}")

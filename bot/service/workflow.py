@@ -13,7 +13,7 @@ from dbos import error as engine_errors
 
 from bot.service.effects import Paused, Steps
 from bot.service.order import Ended, Order
-from bot.service.parts import Parts, beside_its_run, declare_queues
+from bot.service.parts import QUEUES, Parts, beside_its_run, declare_queues
 
 T = TypeVar("T")
 FORMAT = "3"
@@ -65,7 +65,7 @@ def engine(
     Parts(functools.partial(beside_its_run, cancel=cancel or threading.Event()))
     try:
         DBOS.launch()
-        declare_queues()
+        declare_queues(QUEUES[:1])
         yield runs
     finally:
         DBOS.destroy(destroy_registry=False)
