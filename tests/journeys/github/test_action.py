@@ -15,6 +15,7 @@ from typing import Any
 
 from tests.fakes.github_server import acts
 from tests.fakes.github_server.stage import PERMISSIONS
+from tests.journeys.github.projects import widgets
 from tests.journeys.github.town import ROOT, Town, setup_environment, town
 
 
@@ -105,7 +106,7 @@ def test_the_label_the_schedule_and_nothing_to_do(tmp_path: Path) -> None:
 
 
 def test_a_job_that_is_cancelled_says_so_in_the_seconds_it_is_given(tmp_path: Path) -> None:
-    with town(tmp_path) as here:
+    with town(tmp_path, widgets()) as here:
         here.scene.github.hooks.lose = True
         issue, called = here.issue(), threading.Event()
         here.label(issue)

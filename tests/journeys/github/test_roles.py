@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.journeys.github.projects import widgets
 from tests.journeys.github.town import town
 
 
 def test_each_role_needs_its_own_secret_alone(tmp_path: Path) -> None:
-    with town(tmp_path) as here:
+    with town(tmp_path, widgets()) as here:
         reads = here.scene.job_token({"contents": "read", "issues": "read"})
         here.serve("listener", without="GITHUB_APP|OPENAI")
         here.serve("publisher", without="WEBHOOK_SECRET|OPENAI")
@@ -21,7 +22,7 @@ def test_each_role_needs_its_own_secret_alone(tmp_path: Path) -> None:
 
 
 def test_a_listener_without_secret_does_not_start(tmp_path: Path) -> None:
-    with town(tmp_path) as here:
+    with town(tmp_path, widgets()) as here:
         process = here.serve("publisher", without="WEBHOOK_SECRET|OPENAI")
         here.kill(process)
         try:
