@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import get_args
 
@@ -125,6 +127,21 @@ def test_wrong_settings_do_not_keep_a_run_from_being_stopped(here: Place) -> Non
     assert said(here, issue, Verb.STOP).stop
     assert said(here, issue, Verb.RETRY).refuse is not None
     assert said(here, issue, Verb.STOP, by="rita").stop == ()
+
+
+def test_the_sweep_starts_no_text_that_was_changed_after_the_label(here: Place) -> None:
+    """It was not there when the label was set: what was read then, nobody knows any more."""
+    scene, (same, changed) = here.scene, (here.issue(), here.issue())
+    for issue in (same, changed):
+        acts.set_label(scene.world, scene.repository, issue, scene.person("will"), LABEL)
+    scene.world.advance(3)
+    acts.edit_issue(scene.world, scene.repository, changed, scene.person("rita"), title="Print secrets")
+    swept = Intake(here.host(), replace(POLICY, grace=timedelta(0)), lambda _: None)
+    assert swept.found("octo/widgets", same.number).start is not None
+    decision = swept.found("octo/widgets", changed.number)
+    assert decision.start is None
+    assert decision.refuse is not None
+    assert "edited after it was labelled" in decision.refuse.reasons[0]
 
 
 def test_an_uninstalled_app_stops_what_runs_there_and_nowhere_else(here: Place) -> None:
