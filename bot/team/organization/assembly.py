@@ -101,7 +101,7 @@ def _file(base: Tree, tree: Tree, path: str, pieces: Sequence[Piece]) -> tuple[T
 def _cut(base: Tree, lines: Sequence[str], piece: Piece, order: int) -> _Cut:
     span, place = piece.span, located(base, piece.span)
     indent = indentation(base, span) if span.name else leading(piece.text)
-    text = tuple(shifted(piece.text, indent).split("\n")) if piece.text.strip() else ()
+    text = tuple(shifted(piece.text.replace("\r\n", "\n"), indent).split("\n")) if piece.text.strip() else ()
     if place is not None:
         whole = not (span.name or span.first)
         # A whole file's last line keeps its end, which is the empty text behind it.

@@ -8,8 +8,11 @@ from bot.team.organization.agents import Site
 from bot.team.organization.interfaces import signature_fault
 from bot.team.organization.roles import Part
 from bot.team.organization.spans import Span, located, outline, overlapping, parse
+from repo_tools import edits
+from repo_tools.patch import SYMLINK
 from repo_tools.paths import defect
 from repo_tools.test_files import is_test
+from repo_tools.text_file import decode
 from repo_tools.tree import Tree
 
 REMOVED = "removed"
@@ -40,9 +43,9 @@ def part_faults(site: Site, parts: Sequence[Part], taken: Sequence[Span]) -> Ite
 
 def span_faults(base: Tree, span: Span, signature: str | None) -> Iterator[str]:
     """What is wrong with naming a span, and with the signature that goes with it."""
-    wrong = defect(span.path)
-    if wrong is not None:
-        yield f"the path {span.path!r} is refused: {wrong}."
+    wrong = _path_fault(base, span.path)
+    if wrong:
+        yield wrong
         return
     if is_test(span.path):
         yield f"{span.path} is a test file, and tests are another role's."
@@ -55,6 +58,22 @@ def span_faults(base: Tree, span: Span, signature: str | None) -> Iterator[str]:
         yield f"{span} is not there; if it is to be made, agree on its signature.{known}"
     if span.name and signature not in (None, REMOVED):
         yield from filter(None, [signature_fault(span.path, span, signature or "")])
+
+
+def _path_fault(base: Tree, path: str) -> str:
+    """Why nobody can own what is at a path, or make something there."""
+    wrong = defect(path)
+    if wrong is not None:
+        return f"the path {path!r} is refused: {wrong}."
+    if base.exists(path):
+        if base.mode(path) == SYMLINK:
+            return f"{path} is a symbolic link: name the file itself."
+        return "" if decode(base.read(path)) is not None else f"{path} is binary."
+    try:
+        edits.create(base, path, "")
+    except edits.EditRefused as refusal:
+        return str(refusal)
+    return ""
 
 
 def place_faults(base: Tree, own: Sequence[Span]) -> Iterator[str]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bot.team.organization.agents import Agent, Bounds, Room, Site, too_large_for_one, too_much
 from bot.team.organization.assembly import Piece, assemble
 from bot.team.organization.contracts import Frame
+from bot.team.organization.growth import with_code
 from bot.team.organization.handing_out import REMOVED
 from bot.team.organization.interfaces import same_signature
 from bot.team.organization.owners import faults, finding
@@ -68,6 +72,7 @@ TREE = Tree(
             "crlf.py": b"import a\r\n\r\n\r\ndef f(x):\r\n    return x\r\n",
             "web/load.js": OTHER.encode(),
             "NEWS.md": b"# News\n\n- old\n",
+            "logo.png": b"\x89PNG\0\0",
             "tests/test_box.py": b"def test(): pass\n",
         }
     )
@@ -345,6 +350,9 @@ BIG = "Read with the encoding that is given. " * 70
         ([{"spans": ["tests/test_box.py::test", "NEWS.md", "web/load.js"]}], "tests are another role's"),
         ([{"spans": ["NEWS.md:30-40", "web/load.js", "pkg/box.py"]}], "has no line 30"),
         ([{"spans": ["../x.py", "web/load.js", "pkg/box.py"]}], "is refused"),
+        ([{"spans": ["pkg", "web/load.js", "pkg/box.py"]}], "is a folder"),
+        ([{"spans": ["NEWS.md/x.py", "web/load.js", "pkg/box.py"]}], "is a file, not a folder"),
+        ([{"spans": ["logo.png", "web/load.js", "pkg/box.py"]}], "is binary"),
         ([{"spans": ["pkg/box.py::load"]}], "one agent's work"),
         (
             [{"spans": [f"pkg/n.py::f{n}"], "signatures": {f"pkg/n.py::f{n}": f"def f{n}():"}} for n in range(13)],
@@ -460,6 +468,114 @@ def test_removed_is_agreed_on_like_a_signature() -> None:
     assert frame(gone).written(submitted, TREE) == ""
     kept = Agent("1", "", (Span("pkg/box.py", "save"), LOAD), code={Span("pkg/box.py", "save"): ""})
     assert "was there and is gone" in frame(kept).written(submitted, TREE)
+
+
+PLACES = st.sampled_from(
+    [
+        "pkg/box.py::Box",
+        "pkg/box.py::Box.first",
+        "pkg/box.py::load",
+        "pkg/box.py::made",
+        "pkg/box.py:3-9",
+        "pkg/box.py",
+        "crlf.py",
+        "::",
+        "web/load.js::load",
+        "NEWS.md:2-99",
+        "pkg/new.py::f",
+        "pkg/new.py",
+        "a::b::c",
+        "pkg/box.py:9-2",
+    ]
+)
+TEXTS = st.sampled_from(
+    [
+        "",
+        "x = 1",
+        "def load(path):\n    return 1",
+        "    def first(self):\n\treturn 2",
+        "class Box:\n    pass\n",
+        "- new",
+        "}{",
+        "\x00",
+    ]
+) | st.text(max_size=30)
+CODES = st.lists(
+    st.fixed_dictionaries(
+        {"span": PLACES},
+        optional={
+            "text": TEXTS,
+            "edits": st.lists(st.fixed_dictionaries({"old": st.just("path"), "new": TEXTS}), max_size=2),
+            "imports": st.lists(st.sampled_from(["import os", "import re", "from .x import", "}"]), max_size=2),
+        },
+    ),
+    max_size=3,
+)
+SIGNATURES = st.dictionaries(
+    PLACES, st.sampled_from(["def load(path):", "def made():", "removed", "??", ""]), max_size=2
+)
+
+
+@given(places=st.lists(PLACES, min_size=1, max_size=4), signatures=SIGNATURES, code=CODES)
+@settings(max_examples=100, deadline=None)
+def test_whatever_is_handed_out_is_answered(
+    places: list[str], signatures: dict[str, str], code: list[dict[str, Any]]
+) -> None:
+    part = {"spans": places, "signatures": signatures, "specification": "Read with the encoding that is given."}
+    own = child(*places)
+    division = Division.model_validate({"parts": [part, part]})
+    direction = {"part": "new", "action": "add", "direction": "Make what is missing.", **part}
+    del direction["specification"]
+    steering = Steering.model_validate({"cause": "Who knows why.", "directions": [direction], "code": code})
+    assert isinstance(frame(Agent("0", "", ())).skeleton(skeleton(part, code=code), TREE), str)
+    assert isinstance(frame(own).division(division, TREE), str)
+    assert isinstance(frame(own).steering(steering, TREE), str)
+    assert isinstance(frame(own).written(Written.model_validate({"code": code, "helpers": [part]}), TREE), str)
+
+
+OWN = (
+    (
+        "pkg/box.py::load",
+        "def load(path):\n    return path",
+        "def load(path):\n\treturn 1\n\n",
+        "    def load(path): ...",
+    ),
+    ("pkg/box.py::Box.first", "def first(self):\n    return 1", "    def first(self):\n        return '''\nx'''"),
+    ("pkg/box.py::Box.size", "@property\ndef size(self):\n    return 2", "def size(self): return 3"),
+    ("pkg/box.py::made", "def made():\n    return load(2)", "async def made(): pass", "made = 3"),
+    ("pkg/box.py:7-7", "LIMIT = 4", "LIMIT = 4\nMORE = 5\n", "def sneaked():\n    pass"),
+    ("NEWS.md:3-3", "- new\n- old", "", "\u00e9 \u20ac"),
+    ("pkg/new.py", "import os\n\nx = os\n", "x = (", "def f():\n    pass"),
+    ("crlf.py::f", "def f(x):\n    return x + 1", "def f(x):\r\n    return 2"),
+)
+
+
+@given(data=st.data())
+@settings(max_examples=250, deadline=None)
+def test_what_is_taken_can_be_put_together(data: st.DataObject) -> None:
+    chosen = data.draw(st.lists(st.sampled_from(OWN), min_size=1, max_size=4, unique=True))
+    imports = st.lists(st.sampled_from(["import re", "from os import path", "import os"]), max_size=2)
+    code = [
+        {"span": span, "text": data.draw(st.sampled_from(texts)), "imports": data.draw(imports) if "::" in span else []}
+        for span, *texts in chosen
+    ]
+    agreed = {parse("pkg/box.py::made"): "def made():"}
+    own = replace(child(*(span for span, *_ in chosen)), signatures=agreed)
+    submitted = Written.model_validate({"code": code})
+    if frame(own).written(submitted, TREE):
+        return
+    own = with_code(frame(own).site, own, submitted.code)
+    together = put_together(TREE, organized(own))
+    assert set(together.places) == set(own.code)
+    for span, (first, last) in together.places.items():
+        lines = together.tree.read(span.path).decode().replace("\r\n", "\n").split("\n")
+        assert " ".join(own.code[span].split()) == " ".join("\n".join(lines[first - 1 : last]).split()), span
+    for path in together.tree.patch.files:
+        if path.endswith(".py"):
+            ast.parse(together.tree.read(path))
+    rest = together.tree.read("crlf.py").replace(b"\r\n", b"")
+    assert b"\n" not in rest
+    assert b"\r" not in rest
 
 
 def test_what_is_too_large_for_one_agent_is_told_from_a_plan() -> None:
