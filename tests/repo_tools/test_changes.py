@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from repo_tools.changes import Conflict, authors, diff, diff_commits, patch_between, rebase
+from repo_tools.changes import Conflict, authors, diff, diff_commits, fork_point, patch_between, rebase
 from repo_tools.checkout import Repository, open_local
 from repo_tools.commits import Signature, commit
-from repo_tools.errors import NameRefused
+from repo_tools.errors import GitFailed, NameRefused
 from repo_tools.patch import FileState
 from repo_tools.tree import Tree
 from tests.fakes.git_repository import GitRepository
@@ -126,3 +126,20 @@ def test_the_authors_of_what_was_added_are_known_and_nobody_else(repository: Rep
     made.git("commit", "--quiet", "-m", "more", env=other | off)
     assert authors(base, repository.resolve()) == {"other@example.org", "third@example.org"}
     assert not (made.path / "pwned").exists()
+
+
+def test_where_two_branches_part_is_the_newest_commit_of_both(made: GitRepository, repository: Repository) -> None:
+    common = repository.resolve()
+    branch = made.git("branch", "--show-current").strip()
+    made.git("checkout", "-q", "-b", "topic")
+    first = made.commit({"t": b"1"})
+    made.commit({"t": b"2"})
+    made.git("checkout", "-q", branch)
+    made.commit({"m": b"1"})
+    topic, main = repository.resolve("topic"), repository.resolve(branch)
+    assert fork_point(topic, main) == fork_point(main, topic) == common
+    assert fork_point(topic, repository.resolve(first)).id == first
+    made.git("checkout", "-q", "--orphan", "alone")
+    made.commit({"a": b"1"})
+    with pytest.raises(GitFailed):
+        fork_point(topic, repository.resolve("alone"))

@@ -1,0 +1,104 @@
+"""A revision is judged as the whole pull request is: from where that began."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.publish.gate import Policy
+from bot.publish.verdict import Level, baseline
+from bot.service.rebasing import as_a_whole
+from bot.task import Task
+from bot.team.delivery import Attempt
+from bot.team.evidence import Assignment, prove
+from bot.team.loop import perform
+from repo_tools.checkout import Repository, open_local
+from repo_tools.tree import Tree
+from sandbox.errors import SetupFailed
+from sandbox.port import TestReport
+from tests.fakes.git_repository import GitRepository
+from tests.fakes.stage import Stage, report
+
+WRONG, RIGHT = b"def half(n):\n    return n // 2\n", b"def half(n):\n    return n / 2\n"
+TESTS = {"tests/test_old.py": b"def test_old():\n    assert half(4) == 2\n"}
+NEW = {"tests/test_new.py": b"def test_new():\n    assert half(3) == 1.5\n"}
+TASK = Task("calc", "half(3) is wrong", "half(3) gives 1, I expect 1.5", "0" * 40)
+
+
+def suite(tree: Tree, selection: tuple[str, ...]) -> TestReport:
+    """Runs the tests of a tree, which are this file's own texts."""
+    passed, failed = [], {}
+    for path in sorted(TESTS | NEW):
+        if not tree.exists(path) or (selection and path not in selection):
+            continue
+        space: dict[str, Any] = {}
+        exec(tree.read("calc.py") + tree.read(path), space)
+        name = next(name for name in space if name.startswith("test_"))
+        try:
+            space[name]()
+            passed.append(f"{path}::{name}")
+        except AssertionError:
+            failed[f"{path}::{name}"] = "E   assert 1 == 1.5"
+    return report(passed, failed)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> GitRepository:
+    there = GitRepository(tmp_path / "repository", {"calc.py": WRONG, **TESTS})
+    there.git("branch", "fork")
+    there.commit({"calc.py": RIGHT, "notes.txt": b"1\n", **NEW})
+    return there
+
+
+@pytest.fixture
+def repository(made: GitRepository) -> Iterator[Repository]:
+    with open_local(made.path) as opened:
+        yield opened
+
+
+def revised(repository: Repository, tmp_path: Path, **files: bytes | None) -> tuple[Attempt, Stage]:
+    """A change to the head of the pull request, as the team proved it there."""
+    stage = Stage(tmp_path / "index", {}, suite)
+    head = Tree(repository.resolve())
+    tree = head
+    for path, data in files.items():
+        name = path.replace("__", ".")
+        tree = tree.without_file(name) if data is None else tree.with_file(name, data)
+    work = Assignment(TASK, head, baseline(suite(head, ())))
+    verdict, after = perform(prove(work, tree, "", {}), stage, work.known_bad)
+    return Attempt(1, tree, verdict, after), stage
+
+
+def test_a_word_that_needs_no_test_of_its_own_leaves_a_good_pull_request_good(
+    repository: Repository, tmp_path: Path
+) -> None:
+    alone, stage = revised(repository, tmp_path, CHANGES=b"more\n", notes__txt=None)
+    assert alone.verdict.level is Level.DRAFT
+    whole = as_a_whole(alone, repository.resolve("fork"), TASK, Policy(), lambda _: stage)  # type: ignore[arg-type, return-value]
+    assert whole.verdict.level is Level.READY
+    assert [test.id for test in whole.verdict.proofs] == ["tests/test_new.py::test_new"]
+    assert (whole.verdict.before.passed, whole.verdict.after.passed) == (1, 2)
+    assert whole.tree is alone.tree
+
+
+def test_what_undoes_the_cure_is_no_good_though_it_loses_nothing_that_was_there_before(
+    repository: Repository, tmp_path: Path
+) -> None:
+    alone, stage = revised(repository, tmp_path, calc__py=WRONG)
+    whole = as_a_whole(alone, repository.resolve("fork"), TASK, Policy(), lambda _: stage)  # type: ignore[arg-type, return-value]
+    assert whole.verdict.level is not Level.READY
+    assert any("does not pass with the change" in reason for reason in whole.verdict.reasons)
+
+
+def test_where_the_beginning_cannot_be_set_up_any_more_it_is_said(repository: Repository, tmp_path: Path) -> None:
+    alone, _ = revised(repository, tmp_path, CHANGES=b"more\n")
+
+    def broken(_: Tree) -> Any:
+        raise SetupFailed("no such package", "log")
+
+    whole = as_a_whole(alone, repository.resolve("fork"), TASK, Policy(), broken)
+    assert whole.verdict is alone.verdict
+    assert "not as a whole: no such package" in whole.measured[-1]
