@@ -17,11 +17,11 @@ FUNCTION = re.compile(r"^\s*(?:async\s+)?(?:def|func|fn|function)\s+\w", re.MULT
 
 
 def volumes(records: Iterable[Record]) -> tuple[Volume, ...]:
-    """One entry for each agent, in the order of their first words."""
+    """One entry for each agent, in the order of their first words; `child-2~3` is `child-2` asked once more."""
     by_agent: dict[str, list[Completed]] = {}
     for record in records:
         if isinstance(record, Completed):
-            by_agent.setdefault(record.agent, []).append(record)
+            by_agent.setdefault(record.agent.partition("~")[0], []).append(record)
     return tuple(_volume(agent, said) for agent, said in by_agent.items())
 
 

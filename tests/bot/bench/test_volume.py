@@ -50,8 +50,8 @@ def test_each_agent_is_counted_alone() -> None:
             usd=None,
         )
 
-    found = volumes([said("coder-1", 0), said("child-2", 0), said("coder-1", 1)])
+    found = volumes([said("coder-1", 0), said("child-2", 0), said("coder-1", 1), said("child-2~2", 2)])
     assert [(one.agent, one.calls, one.functions, one.characters, one.tokens_out) for one in found] == [
         ("coder-1", 2, 2, 2 * len(HALF) + 1, 10),
-        ("child-2", 1, 1, len(HALF), 5),
+        ("child-2", 2, 2, 2 * len(HALF) + 1, 10),
     ]
