@@ -55,7 +55,7 @@ class GitHubPulls:
         found = answer["data"]["repository"]["issue"]["closedByPullRequestsReferences"]
         return tuple(sorted(one["number"] for one in found["nodes"]))
 
-    def revise(self, number: int, body: str, *, draft: bool) -> PullRequest:
+    def revise(self, number: int, body: str, *, draft: bool, reviewers: tuple[str, ...] = ()) -> PullRequest:
         """See the port."""
         with named(f"Bringing pull request {number} up to date"):
             shown = self._session.on(Phase.PROPOSE).get_pull(number)
@@ -63,6 +63,7 @@ class GitHubPulls:
             self._set_draft(shown, draft=draft)
             if (shown.body or "") != body:
                 shown.edit(body=body)
+        self._ask(shown, reviewers)
         return self._value(shown)
 
     def propose(self, proposal: Proposal) -> PullRequest:

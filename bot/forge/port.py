@@ -239,8 +239,8 @@ class Pulls(Protocol):
     def ours(self, prefix: str) -> tuple[PullRequest, ...]:
         """The bot's open pull requests from branches whose names start with `prefix`, oldest first."""
 
-    def revise(self, number: int, body: str, *, draft: bool) -> PullRequest:
-        """Bring the body up to date, and make it a draft, or ready for review, if it is not."""
+    def revise(self, number: int, body: str, *, draft: bool, reviewers: tuple[str, ...] = ()) -> PullRequest:
+        """Bring the body up to date, make it a draft, or ready for review, if it is not, and ask for a look at it."""
 
     def closing(self, issue: int) -> tuple[int, ...]:
         """The open pull requests that say they close the issue, whoever made them."""

@@ -164,7 +164,8 @@ class Publishing:
         body = pull.body if again else self._mask(revised_body(pull.body, told))
         # As the bot left it, it is the bot's to change; what a person made of it stays.
         own = was_draft(pull.body) is pull.draft
-        return forge.pulls.revise(number, body, draft=it.draft if own else pull.draft)
+        draft = it.draft if own else pull.draft
+        return forge.pulls.revise(number, body, draft=draft, reviewers=(it.request.caller,))
 
     def _note(self, it: Publication, done: PublishedOn) -> None:
         if not it.note:

@@ -155,7 +155,8 @@ def test_a_revision_changes_the_body_alone_and_makes_it_a_draft_or_ready(here: P
     assert issue.pull is not None
     pulls = here.forge().pulls
     assert pulls.read(issue.number).body == "So:"
-    shown = pulls.revise(issue.number, "So, revised:", draft=True)
+    shown = pulls.revise(issue.number, "So, revised:", draft=True, reviewers=("will", "nobody-there"))
+    assert [one.login for one in issue.pull.reviewers] == ["will"]
     assert (shown.body, shown.draft, shown.title) == ("So, revised:", True, "Mend")
     assert (issue.body, issue.pull.draft) == ("So, revised:", True)
     writes = len(here.scene.github.requests("PATCH", ".*/pulls/.*"))
