@@ -444,6 +444,28 @@ def test_a_missing_piece_a_plea_and_a_broken_interface_are_found() -> None:
     ]
 
 
+def test_new_files_are_handed_out_written_and_multiplied_like_others() -> None:
+    run, helper = "def run(x: int) -> int:", "def decode(data: bytes) -> str:"
+    parts = [
+        {"spans": ["new/__init__.py"]},
+        {"spans": ["new/core.py"], "signatures": {"new/core.py::run": run}},
+        {"spans": ["new/util.py::f"], "signatures": {"new/util.py::f": "def f():"}},
+    ]
+    assert frame(Agent("0", "", ())).skeleton(skeleton(*parts), TREE) == ""
+    own = replace(child("new/core.py"), signatures={parse("new/core.py::run"): run})
+    text = '"""Core."""\n\nimport os\n\n\ndef run(x: int) -> int:\n    return decode(x)\n'
+    declared = HELPER | {"spans": ["new/core.py::decode"], "signatures": {"new/core.py::decode": helper}}
+    submitted = written({"span": "new/core.py", "text": text, "imports": ["import re"]}, helpers=[declared])
+    assert frame(own).written(submitted, TREE) == ""
+    mother = with_code(frame(own).site, own, submitted.code)
+    below = having("1.1", {"new/core.py::decode": f"{helper}\n    return ''"}, **{"new/core.py__decode": helper})
+    root = organized(replace(mother, children=(below,)))
+    together = put_together(TREE, root)
+    made = text.replace("import os\n", "import os\nimport re\n") + f"\n\n{helper}\n    return ''\n"
+    assert together.tree.read("new/core.py").decode() == made
+    assert faults(TREE, root, together) == []
+
+
 def test_a_trace_leads_to_the_owners_of_its_lines_the_innermost_first() -> None:
     root = organized(
         having("1", {"pkg/box.py::load": "def load(path):\n    # more\n    # lines\n    return save(path, 1)"}),
