@@ -107,14 +107,14 @@ class Commit:
     def _listing(self) -> tuple[Mapping[str, tuple[int, str]], Mapping[str, str]]:
         files: dict[str, tuple[int, str]] = {}
         submodules: dict[str, str] = {}
-        for row in self.repository.git.run("ls-tree", "-r", "-z", "--full-tree", self.id).split(b"\0")[:-1]:
-            about, _, name = row.partition(b"\t")
-            mode, _, blob = about.decode("ascii").split(" ")
-            path = text(name)
-            if int(mode, 8) == _SUBMODULE:
+        for row in text(self.repository.git.run("ls-tree", "-r", "-z", "--full-tree", self.id)).split("\0")[:-1]:
+            about, _, path = row.partition("\t")
+            octal, _, blob = about.split(" ")
+            mode = int(octal, 8)
+            if mode == _SUBMODULE:
                 submodules[path] = blob
             else:
-                files[path] = (int(mode, 8), blob)
+                files[path] = (mode, blob)
         return types.MappingProxyType(files), types.MappingProxyType(submodules)
 
 

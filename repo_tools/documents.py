@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import threading
 from array import array
@@ -112,7 +113,7 @@ class Documents:
         if self._history is None:
             base = self._tree.base
             postings, changed = history(self._store, base.id, lambda: base.history(MOST))
-            numbers = {path: number for number, path in enumerate(self.files)}
+            numbers = {path: number for number, path in enumerate(self.files)} if changed else {}
             self._history = postings, [tuple(numbers[path] for path in paths if path in numbers) for paths in changed]
         return self._history
 
@@ -143,7 +144,12 @@ class Documents:
 
 def _number(path: str, blob: str) -> int:
     """The number of a file's bytes in its language: 56 bits of the id that git gives them, and 7 for the language."""
-    return int(blob[:14], 16) << 7 | _LANGUAGE_NUMBERS[_language_name(path)]
+    return int(blob[:14], 16) << 7 | _language_number(path[path.rfind(".") :])
+
+
+@functools.lru_cache(maxsize=1024)
+def _language_number(suffix: str) -> int:
+    return _LANGUAGE_NUMBERS[_language_name(suffix)]
 
 
 def _language_name(path: str) -> str:

@@ -118,11 +118,14 @@ def _in_paths(files: Sequence[str], wanted: frozenset[str]) -> dict[str, list[in
     """Those of `wanted` that stand in paths -> the files; one in whose path it stands twice may come twice."""
     found: dict[str, list[int]] = {}
     in_folder: dict[str, list[int]] = {}
+    called: dict[str, list[int]] = {}
     for number, path in enumerate(files):
         folder, _, name = path.rpartition("/")
         in_folder.setdefault(folder, []).append(number)
-        for term in wanted.intersection(terms(name.partition(".")[0])):
-            found.setdefault(term, []).append(number)
+        called.setdefault(name.partition(".")[0], []).append(number)
+    for stem, numbers in called.items():
+        for term in wanted.intersection(terms(stem)):
+            found.setdefault(term, []).extend(numbers)
     for folder, numbers in in_folder.items():
         for term in {term for part in folder.split("/") for term in terms(part)} & wanted:
             found.setdefault(term, []).extend(numbers)
