@@ -210,11 +210,18 @@ def _covered(test: str, selectors: Collection[str]) -> bool:
 def _own_ids(
     own: Collection[str], before: Mapping[str, TestOutcome], after: TestReport, without: TestReport | None
 ) -> set[str]:
-    """The tests that `own` stands for; a name that stands for none that ran stands for itself."""
+    """The tests that `own` stands for; a name that stands for none that ran stands for itself.
+
+    Some runners name no files (Go, Rust, TAP, ctest): what is new and under none of the names is then the tests of
+    those names that no test is under.
+    """
     alone = without.tests if without else {}
+    ran = {*after.tests, *alone}
+    named = {name: {test for test in ran if _covered(test, [name])} for name in own}
+    fresh = ran - set(before) - set().union(*named.values())
     ids: set[str] = set()
-    for name in own:
-        covered = {test for test in {*after.tests, *alone} if _covered(test, [name])}
+    for name, found in named.items():
+        covered = found or fresh
         changed = {test for test in covered if test not in before or alone.get(test, before[test]) != before[test]}
         exact = {name} & covered
         ids |= exact | changed or ({name} if not covered else set())

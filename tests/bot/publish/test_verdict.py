@@ -284,3 +284,33 @@ def test_a_suite_of_many_thousands_is_judged_at_once() -> None:
     tests = {f"tests/test_{number % 100}.py::test_{number}": "pass" for number in range(20_000)}
     result = verdict(tests, tests, selection=list(tests))
     assert result.level is Level.READY
+
+
+@pytest.mark.parametrize(
+    ("own", "old", "new"),
+    [
+        ("mux_test.go", "example.org/mux::TestOld", "example.org/mux::TestNew"),
+        ("tests/parse.rs", "parse::old", "parse::new"),
+        ("test/half.test.mjs", "halves an even number", "halves an odd number"),
+        ("tests/half.c", "half_even", "half_odd"),
+    ],
+    ids=["go", "cargo", "tap", "ctest"],
+)
+@pytest.mark.parametrize("proves", [True, False])
+def test_a_new_test_is_known_where_the_runner_names_no_files(own: str, old: str, new: str, proves: bool) -> None:
+    without = report({old: "pass", new: "fail" if proves else "pass"})
+    result = verdict({old: "pass"}, {}, own=(own,), without=without, ran=report({old: "pass", new: "pass"}))
+    assert [test.id for test in result.own] == [new]
+    assert (result.level is Level.READY) is proves
+
+
+def test_a_package_that_cannot_be_built_without_the_change_is_no_test_of_its_own() -> None:
+    old, new = "example.org/mux::TestOld", "example.org/mux::TestNew"
+    without = report({"example.org/mux": "error"}, text="./mux_test.go:9:2: undefined: Fresh")
+    result = verdict({old: "pass"}, {}, own=("mux_test.go",), without=without, ran=report({old: "pass", new: "pass"}))
+    assert [test.id for test in result.own] == [new]
+
+
+def test_a_file_in_which_no_test_ran_stands_for_itself_beside_one_whose_tests_did() -> None:
+    result = verdict({"t::a": "pass"}, {"t::a": "pass"}, own=(OWN, "tests/helper_of_mine.py"))
+    assert {test.id for test in result.own} == {PROOF, "tests/helper_of_mine.py"}
