@@ -58,7 +58,7 @@ def executed(container: str) -> float:
     done = subprocess.run(
         [*command, "/home/agent/venv/bin/python", "-m", "pytest", TEST], capture_output=True, text=True, check=False
     )
-    return began(done.stdout) - start
+    return began(done.stdout + done.stderr) - start
 
 
 def began(text: str) -> float:
