@@ -181,6 +181,9 @@ def _names(found: DefinitionEvidence, view: View, said: Mentions, of_files: Evid
         if weight and len(defining[name]) <= MANY_DEFINE:
             reason = f"the issue mentions {name}" if weight >= TOLD else ""
             found.evidence.add("mentioned", place, weight / len(defining[name]), reason)
+        if unit.definition.kind in _NO_PLACES:
+            # It has so few words that nothing else would speak for it: that it is a candidate at all does.
+            found.evidence.add("constant", place, 1 / len(defining[name]))
         owner = owners[-1] if owners else view.files()[unit.file].rpartition("/")[2].partition(".")[0]
         if weight := pairs.get((owner, name), 0.0):
             found.evidence.add("dotted", place, weight, f"the issue mentions {owner}.{name}")

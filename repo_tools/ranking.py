@@ -58,6 +58,7 @@ DEFINITIONS: Model = {
     "size": Signal(0.6, Scale.PLAIN),
     "file": Signal(0.4, Scale.PLAIN),
     "pointed": Signal(4.0, Scale.PLAIN),
+    "constant": Signal(2.0, Scale.PLAIN),
 }
 AGAIN = 0.4
 """What each further definition of the same file loses: ten of one file are one guess."""

@@ -24,7 +24,7 @@ PENALTY = 1.0
 STEPS = 400
 CANDIDATES = 150
 """The candidates of an issue that a fit looks at besides the gold: the likeliest by the weights of now."""
-BY_HAND = frozenset({"pointed"})
+BY_HAND = frozenset({"pointed", "constant"})
 """Signals that too few issues have to be fitted."""
 
 Row = tuple[float, ...]
