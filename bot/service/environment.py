@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from bot.errors import AgentFixError, Cancelled, TimedOut
 from bot.llm.port import Completion, Request
 from bot.service.effects import Steps
 from bot.team import outfitter
@@ -38,18 +39,27 @@ class Establishing:
         """The first recipe that gives a sound test report on `commit`, and that report; it is remembered.
 
         If none does, a model is asked once for another. `repository` is what recipes are remembered by; `targets`
-        gives the files that the change will likely be in. Raises what `prove` and `candidates` raise, and what a
-        completion raises.
+        gives the files that the change will likely be in. Raises what `prove` and `candidates` raise.
         """
         try:
             return self.step("environment and baseline", lambda: self._found(commit, repository, targets()))
         except (SetupFailed, TestsUnrunnable) as failure:
-            said = self.ask(outfitter.request(Tree(commit), f"{failure}"))
-            recipe = outfitter.answer(said, self.base_image)
+            recipe = self._asked(commit, failure)
             if recipe is None:
                 raise
             tried = functools.partial(self._tried, commit, repository, recipe, failure)
             return self.step("environment by a model's answer", tried)
+
+    def _asked(self, commit: Commit, failure: SetupFailed | TestsUnrunnable) -> Recipe | None:
+        try:
+            said = self.ask(outfitter.request(Tree(commit), f"{failure}"))
+        except (Cancelled, TimedOut):
+            raise
+        except AgentFixError:
+            return (
+                None  # what failed is the project's set-up; that nobody could be asked for help changes nothing of it
+            )
+        return outfitter.answer(said, self.base_image)
 
     def _found(self, commit: Commit, repository: str, targets: Iterable[str]) -> Proof:
         tree, mounted = Tree(commit), commit.submodules()

@@ -31,7 +31,7 @@ def agent_fix(
 
 def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
     """What `--json` printed."""
-    out, err = process.communicate(timeout=280)
+    out, err = process.communicate(timeout=500)
     assert out, err
     found: dict[str, Any] = json.loads(out)
     return found

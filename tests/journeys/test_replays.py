@@ -44,6 +44,6 @@ def test_a_recording_that_was_tampered_with_is_noticed(tmp_path: Path) -> None:
     tampered.write_text("\n".join(changed) + "\n", "utf-8")
     words = ("replay", str(tampered), "--repo", str(project(tmp_path)), "--loose", "--json")
     process = agent_fix(*words, state=tmp_path / "state")
-    _, err = process.communicate(timeout=280)
+    _, err = process.communicate(timeout=500)
     assert process.returncode != 0
     assert "another change" in err

@@ -1,4 +1,4 @@
-"""Which run begins when: what a person waits for before what the sweep found, and never more at a time than allowed."""
+"""Which run begins when: in a repository what a person waits for first, and never more at a time than allowed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def most_at_once(found: Events, among: set[str]) -> int:
 
 
 def test_what_a_person_waits_for_comes_before_what_the_sweep_found(tmp_path: Path) -> None:
-    swept = [f"swept-{number}:o/{number}:{LATER}" for number in range(2)]
+    swept = [f"swept-{number}:o/b:{LATER}" for number in range(2)]
     found = events(tmp_path, 1, 1, f"first:o/a:{NOW}", *swept, f"asked-for:o/b:{NOW}")
     assert begun(found)[:2] == ["first", "asked-for"]
     assert most_at_once(found, set(begun(found))) == 1
