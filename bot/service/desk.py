@@ -25,7 +25,7 @@ UNFINISHED = ("ENQUEUED", "DELAYED", "PENDING")
 TOLD = 400
 """States that are looked through for what was said of the runs for one issue."""
 NOW, LATER = 1, 10
-"""Priorities within a repository: what a person waits for, and what the sweep found. Between them the engine draws lots."""
+"""Priorities within a repository: what a person waits for, what the sweep found. Between them the engine draws lots."""
 
 
 class NotKept(AgentFixError):
