@@ -201,7 +201,9 @@ def _delete(desk: Desk, wanted: Delete) -> str:
 
 def _run(desk: Desk, wanted: Run) -> str:
     result = desk.effects.run(desk.agent, desk.tree, wanted.command)
-    if result.exit_code != 0 and not desk.role.red:
+    if desk.role.writes is Writes.NOTHING:
+        desk.unmet.append("you have not seen yet what your command said")
+    elif result.exit_code != 0 and not desk.role.red:
         desk.unmet.append("a command did not end with exit code 0")
     return trim.of_run(result)
 
@@ -214,7 +216,9 @@ def _run_tests(desk: Desk, wanted: RunTests) -> str:
     report = desk.effects.test(desk.agent, desk.tree, tuple(wanted.tests), "asked for by the role")
     fresh = report.having(TestOutcome.FAILED, TestOutcome.ERROR) - desk.known_bad
     desk.tested = (desk.tree, bool(fresh))
-    if not desk.role.red and (fresh or not report.tests):
+    if desk.role.writes is Writes.NOTHING:
+        desk.unmet.append("you have not seen yet what the tests said")
+    elif not desk.role.red and (fresh or not report.tests):
         desk.unmet.append("the tests did not pass")
     return trim.of_tests(report, desk.known_bad)
 

@@ -12,7 +12,7 @@ from bot.errors import NoProgress, OverBudget
 from bot.llm.budget import estimate_tokens
 from bot.llm.port import Completion, Message, ToolCall, Usage
 from bot.team.agent import PROSE_LIMIT, converse, fitted, size
-from bot.team.roles import ANALYST, CODER, REPRODUCER, SINGLE, Change
+from bot.team.roles import ANALYST, CHALLENGER, CODER, REPRODUCER, SINGLE, Change, Role
 from bot.team.steps import Answer, Ask
 from repo_tools.patch import FileState
 from repo_tools.tree import Tree
@@ -97,6 +97,19 @@ def test_a_submission_beside_a_run_is_taken_unseen_only_if_the_run_went_well(
     answer = converse(Ask(CODER, TREE, BRIEF, "coder-1"), stage)
     assert answer.ended == "submitted"
     assert len(stage.requests) == (1 if good else 2)
+
+
+@pytest.mark.parametrize("role", [ANALYST, CHALLENGER], ids=["analyst", "challenger"])
+def test_who_only_looks_has_to_see_what_was_executed_before_a_word_on_it_counts(tmp_path: Path, role: Role) -> None:
+    verdict = (
+        {"verdict": "holds"} if role is CHALLENGER else {"decision": "no_change_needed", "diagnosis": "it is right"}
+    )
+    submit = call("submit", **verdict)
+    stage = Stage(tmp_path, {"one": [reply(COMMAND, submit), reply(submit)]}, lambda tree, selection: report(["t"]))
+    answer = converse(Ask(role, TREE, {place: f"the {place}" for place in role.reads}, "one"), stage)
+    assert answer.ended == "submitted"
+    assert len(stage.requests) == 2
+    assert "not seen yet" in stage.answers[1][2]
 
 
 def test_failures_from_before_any_change_do_not_stand_in_the_way_of_a_submission(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,7 +70,8 @@ def test_killed_at_each_stage_and_between_push_and_pull_request_the_run_goes_on(
         stages = 0
         while not here.headline(issue):
             own = here.own_comments(issue)
-            stage = own[0].body.splitlines()[1].split("**")[1] if own else ""
+            trail = re.search(r"\*\*([a-z ]+)\*\* →|→ \*\*([a-z ]+)\*\*", own[0].body) if own else None
+            stage = (trail[1] or trail[2]) if trail else ""
             if stage and stage not in seen and process.poll() is None:
                 seen.add(stage)
                 here.kill(process)
