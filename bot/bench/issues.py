@@ -156,7 +156,11 @@ def graded(case: Case, checkout: Repository, tree: Tree, lab: Laboratory) -> tup
     for path in case.test_files:
         tree = tree.with_file(path, fix.read(path), fix.mode(path)) if fix.exists(path) else tree.without_file(path)
     try:
-        environment = lab.sandbox.prepare(grader(case, lab.base_image), Tree(checkout.resolve(case.base_commit)))
+        base = checkout.resolve(case.base_commit)
+        found = RecipeMemory(lab.folder / "recipes").recall(case.repo, Tree(base), base.submodules())
+        # A case names Python's set-up; other languages need a toolchain, which the run itself has found.
+        own = grader(case, lab.base_image)
+        environment = lab.sandbox.prepare(own if case.language == "python" or found is None else found, Tree(base))
         report = lab.sandbox.test(environment, tree, selection=judging(case, tree), seconds=SECONDS.tests)
     except SandboxError as error:
         return False, f"The grader could not run: {error}"
