@@ -9,7 +9,7 @@ import git
 
 from repo_tools.checkout import Commit, Repository, line, text
 from repo_tools.commits import Signature, write_tree
-from repo_tools.errors import NameRefused
+from repo_tools.errors import GitFailed, NameRefused
 from repo_tools.patch import FileState, Patch
 from repo_tools.tree import Tree
 
@@ -104,9 +104,14 @@ def fork_point(one: Commit, other: Commit) -> Commit:
 def authors(base: Commit, head: Commit) -> frozenset[str]:
     """The e-mail addresses of the authors and committers of what `head` has on top of `base`.
 
-    GitPython reads the commits, in our own directory: what the repository says in its configuration is not there.
+    GitPython reads the commits, in our own directory and by our own settings: neither the configuration of the
+    repository nor that of this machine has a say. Raises `GitFailed`.
     """
-    with closing(git.Repo(head.repository.git.folder, expand_vars=False)) as reader:
-        commits = list(reader.iter_commits(f"{base.id}..{head.id}"))
-        people = [person for one in commits for person in (one.author, one.committer)]
-        return frozenset(person.email for person in people if person.email)
+    try:
+        with closing(git.Repo(head.repository.git.folder, expand_vars=False)) as reader:
+            reader.git.update_environment(**head.repository.git.environment())
+            commits = list(reader.iter_commits(f"{base.id}..{head.id}"))
+            people = [person for one in commits for person in (one.author, one.committer)]
+            return frozenset(person.email for person in people if person.email)
+    except (git.GitError, ValueError) as error:
+        raise GitFailed(f"the commits between {base.id} and {head.id} cannot be read: {error}") from error

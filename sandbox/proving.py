@@ -69,7 +69,7 @@ def prove(
     `SandboxUnavailable` if no engine or no base image of any recipe can be had, `SandboxDied`, `SandboxStopped`.
     """
     search = _Search(sandbox, snapshot, seconds, on_attempt, list(recipes))
-    while search.waiting and search.ways < MOST_WAYS:
+    while search.waiting and (search.repairing or search.ways < MOST_WAYS):
         proof = search.step()
         if proof:
             return proof
@@ -96,12 +96,12 @@ class _Search:
 
     def step(self) -> Proof | None:
         """Try the next recipe; a proof if it is sound."""
-        recipe = self.waiting.pop(0)
+        recipe, repairing = self.waiting.pop(0), self.repairing
+        self.repairing = False
         if self.proofs and recipe.reporter == "exit-code":
             return None  # a report of many tests, some of which fail, tells more than one that all is well
         self.tried.append(recipe)
-        self.ways += not self.repairing
-        self.repairing = False
+        self.ways += not repairing
         self.on_attempt(f"set-up by {recipe.sources.get('setup', 'a recipe')}")
         try:
             environment = self.sandbox.prepare(recipe, self.snapshot)

@@ -26,7 +26,7 @@ REPORTER_NAMES: tuple[str, ...] = get_args(ReporterName)
 
 
 class RecipeFile(BaseModel):
-    """How the project is set up and tested. Commands are bash lines; see the README for where and as whom they run."""
+    """How the project is set up and tested. Commands are bash lines, run in the sandbox and not as root."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 

@@ -177,16 +177,20 @@ def check(recipe: Recipe, places: Places, changed: Iterable[str], command: str, 
     return text + command + "\n"
 
 
-GIT = "git -c user.name=agent-fix -c user.email=agent-fix@localhost"
+GIT = "git -c user.name=agent-fix -c user.email=agent-fix@localhost -c core.hooksPath=/dev/null"
 COMMIT = f"git init -q && git add -A -f && {GIT} commit -q --allow-empty -m 'The project at its base commit'"
 """Version tools and tests expect a git repository: one commit, no history, no remote."""
 RENEW = f"""\
-( cd {{repo}} && if [ -s {{given}}/gone ]; then xargs -0 git rm -q --cached --ignore-unmatch -- <{{given}}/gone; fi
-if [ -d {{given}}/base ]
-then ( cd {{given}}/base && git --git-dir={{repo}}/.git --work-tree=. add -f --ignore-removal . ); fi
+( cd {{repo}} &&
+{{{{ [ ! -s {{given}}/gone ] || xargs -0 git rm -q --cached --ignore-unmatch -- <{{given}}/gone; }}}} &&
+{{{{ [ ! -d {{given}}/base ] ||
+( cd {{given}}/base && git --git-dir={{repo}}/.git --work-tree=. add -f --ignore-removal . ); }}}} &&
 {GIT} commit -q --amend --allow-empty --no-edit ) >/dev/null || exit
 """
-"""Makes the one commit that of the tree that a run starts from. The files themselves are left as they are."""
+"""Makes the one commit that of the tree that a run starts from; the files themselves are left as they are.
+
+Set-up may have installed hooks by now, which would judge it.
+"""
 
 CLEAN = """\
 find /tmp -mindepth 1 -delete 2>/dev/null

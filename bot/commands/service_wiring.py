@@ -54,7 +54,7 @@ def github(settings: Settings) -> Host:
         return GitHubByToken(api, settings.github_token.get_secret_value(), settings.repositories)
     raise BadInput(
         "There is no identity on GitHub: `agent-fix setup` makes an App, or set AGENT_FIX_GITHUB_TOKEN and "
-        "AGENT_FIX_REPOSITORIES."
+        "AGENT_FIX_REPOSITORIES='[\"owner/name\"]'."
     )
 
 

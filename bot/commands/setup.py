@@ -58,7 +58,8 @@ def setup(
     typer.echo(f"Open {own} and click. Waiting …")
     done.wait()
     server.shutdown()
-    typer.echo(f"The App's secrets are in {config} and {key}, for you alone to read. Start `agent-fix serve` now.")
+    serve = "agent-fix serve" if url else "agent-fix serve --roles worker,publisher"
+    typer.echo(f"The App's secrets are in {config} and {key}, for you alone to read. Start `{serve}` now.")
 
 
 def page(api: str, own: str, state: str, *, name: str, url: str | None, organization: str | None, label: str) -> str:

@@ -17,7 +17,8 @@ DECLARED = {
 """Manifest -> where it says which versions of the language the project supports."""
 CHANGELOG = re.compile(r"(docs?/)?(changelog|changes|history|news)(\.(md|rst|txt|markdown))?", re.IGNORECASE)
 FRAGMENTS = re.compile(
-    r"(?:docs?/)?(changelog\.d|changes\.d|newsfragments|news|changelog|\.changes|\.changeset)/[^/]+\.\w+"
+    r"(?:docs?/)?(changelog\.d|changes\.d|newsfragments|news|changelog|\.changes|\.changeset)/"
+    r"(?:[^/]+\.(?:md|rst|txt)|\+?\d[^/]*)"
 )
 """Files that a release puts together into the changelog, as towncrier and its like do."""
 OPEN = re.compile(

@@ -8,8 +8,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.fakes.local_server import local_server
 
 
 @dataclass
@@ -69,17 +71,9 @@ def error(status: int, message: str, code: str | None = None) -> Answer:
 def chat_server(*answers: Answer) -> Iterator[ChatServer]:
     """Serves `answers` on a free port of this machine."""
     state = ChatServer(list(answers))
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), _handler(state))
-    httpd.daemon_threads = True
-    state.url = f"http://127.0.0.1:{httpd.server_port}/v1"
-    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with local_server(_handler(state)) as address:
+        state.url = f"{address}/v1"
         yield state
-    finally:
-        httpd.shutdown()
-        thread.join()
-        httpd.server_close()
 
 
 def _handler(state: ChatServer) -> Callable[..., BaseHTTPRequestHandler]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from bot.llm.budget import steady
 from bot.llm.port import Completion
 from bot.records import Completed
 from bot.transcript import read, requests
+from tests.fakes.local_server import local_server
 
 Key = tuple[str, int, int]
 """Role, which agent of that role (from 0, in the order in which they first asked), answers so far. What prompts say is
@@ -77,17 +77,9 @@ def playback(recording: Path) -> Iterator[Playback]:
             messages = [{"role": one.role, "content": one.content} for one in asked[each.agent, each.index].messages]
             state.answers[state.key_of(messages)] = each.completion
     state.briefs.clear()
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), _handler(state))
-    httpd.daemon_threads = True
-    state.url = f"http://127.0.0.1:{httpd.server_port}/v1"
-    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with local_server(_handler(state)) as address:
+        state.url = f"{address}/v1"
         yield state
-    finally:
-        httpd.shutdown()
-        thread.join()
-        httpd.server_close()
 
 
 def _handler(state: Playback) -> type[BaseHTTPRequestHandler]:

@@ -128,6 +128,17 @@ def test_the_authors_of_what_was_added_are_known_and_nobody_else(repository: Rep
     assert not (made.path / "pwned").exists()
 
 
+def test_this_machine_s_configuration_has_no_say_in_who_the_authors_are(
+    repository: Repository, made: GitRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = repository.resolve()
+    made.commit({"a.py": b"x"})
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / ".gitconfig").write_text("[safe]\n\tbareRepository = explicit\n")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert len(authors(base, repository.resolve())) == 1
+
+
 def test_where_two_branches_part_is_the_newest_commit_of_both(made: GitRepository, repository: Repository) -> None:
     common = repository.resolve()
     branch = made.git("branch", "--show-current").strip()

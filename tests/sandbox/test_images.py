@@ -50,6 +50,16 @@ def test_git_knows_the_tree_that_a_run_started_from_and_not_that_of_the_image(sa
     assert sandbox.run(first, TREE, "git status --short", seconds=20).output == ""
 
 
+def test_hooks_that_a_set_up_installs_do_not_judge_what_the_tree_is(sandbox: DockerSandbox) -> None:
+    hook = "mkdir ~/hooks && printf '#!/bin/sh\\nexit 1\\n' > ~/hooks/pre-commit && chmod +x ~/hooks/pre-commit"
+    hooked = dataclasses.replace(QUICK, setup=(*QUICK.setup, hook, "git config core.hooksPath ~/hooks"))
+    first = sandbox.prepare(hooked, TREE)
+    later = TREE.but(**{"src/a.py": "two\n"})
+    again = sandbox.prepare(hooked, later)
+    assert again.id == first.id
+    assert sandbox.run(again, later, "git show HEAD:src/a.py", seconds=20).output == "two\n"
+
+
 def test_a_changed_manifest_is_set_up_anew(sandbox: DockerSandbox) -> None:
     first = sandbox.prepare(QUICK, TREE)
     changed = TREE.but(**{"pyproject.toml": "[project]\nname = 'b'\n"})

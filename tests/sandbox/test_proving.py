@@ -10,7 +10,7 @@ import pytest
 from sandbox.docker_engine import DockerSandbox
 from sandbox.errors import SandboxUnavailable, SetupFailed, TestsUnrunnable
 from sandbox.port import Environment, Recipe, Result, Snapshot, TestOutcome, TestReport
-from sandbox.proving import commonest, prove, telling_lines
+from sandbox.proving import MOST_WAYS, commonest, prove, telling_lines
 from sandbox.recipe import candidates
 from sandbox.settings import SandboxSettings
 from tests.sandbox.conftest import PROJECT, recipe
@@ -81,6 +81,18 @@ def test_what_shows_only_after_a_repair_is_added_too() -> None:
     proof = prove(Chain(*chain), PROJECT, [recipe()])
     assert [line.rpartition(" ")[2] for line in proof.recipe.setup[2:]] == list(chain)
     assert [attempt.stage for attempt in proof.failures] == ["tests"] * len(chain)
+
+
+@pytest.mark.parametrize("before", [0, MOST_WAYS - 2, MOST_WAYS - 1])
+def test_what_the_last_way_lacks_is_added_like_that_of_any_other(before: int) -> None:
+    class Stubborn(Chain):
+        def prepare(self, recipe: Recipe, snapshot: Snapshot) -> Environment:
+            if recipe.setup[0].startswith("hopeless"):
+                raise SetupFailed("it cannot be set up", "")
+            return super().prepare(recipe, snapshot)
+
+    proof = prove(Stubborn("trio"), PROJECT, [*(recipe(setup=(f"hopeless {n}",)) for n in range(before)), recipe()])
+    assert proof.recipe.setup[-1].rpartition(" ")[2] == "trio"
 
 
 def test_repairs_come_to_an_end_and_the_other_ways_have_their_turn() -> None:

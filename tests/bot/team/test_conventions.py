@@ -45,7 +45,9 @@ def test_the_open_section_of_a_changelog_is_shown(tmp_path: Path, path: str, hea
     [
         ({"CHANGES": "1.0 (2020-01-01)\n\n- First.\n"}, "CHANGES has no section"),
         ({"changelog.d/12.change.md": "A thing.", "CHANGELOG.md": "## Unreleased\n"}, "files in changelog.d/"),
+        ({"newsfragments/12.bugfix": "A thing."}, "files in newsfragments/"),
         ({"src/changes.py": "x = 1"}, ""),
+        ({"news/__init__.py": "", "changelog/render.py": "x = 1"}, ""),
     ],
 )
 def test_who_keeps_no_open_section_gets_no_line(tmp_path: Path, files: dict[str, str], said: str) -> None:

@@ -475,8 +475,8 @@ def test_a_trace_leads_to_the_owners_of_its_lines_the_innermost_first() -> None:
     made = put_together(TREE, root)
     line = {span.name: place for span, place in made.places.items()}
     trace = (
-        f"tests/test_box.py:4: in test\n/work/x/pkg/box.py:{line['load'][1]}: in load\n    return save(path, 1)\n"
-        f"/work/x/pkg/box.py:{line['save'][1]}: ValueError"
+        f"tests/test_box.py:4: in test\n/repo/pkg/box.py:{line['load'][1]}: in load\n    return save(path, 1)\n"
+        f"/repo/pkg/box.py:{line['save'][1]}: ValueError"
     )
     assert finding("t", trace, root, made).owners == ("2", "1")
     assert finding("t", "pkg/box.py:12: in first", root, made).owners == ("3",), "who changed nothing is found too"

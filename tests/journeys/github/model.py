@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from tests.fakes.local_server import local_server
 from tests.journeys.github.projects import Calls, Project
 
 REVIEW = "Reviewers of the change ask"
@@ -67,17 +68,9 @@ class Player:
 def player(project: Project) -> Iterator[Player]:
     """Serves the conversation about a project on a free port."""
     state = Player(project)
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), _handler(state))
-    httpd.daemon_threads = True
-    state.url = f"http://127.0.0.1:{httpd.server_port}/v1"
-    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with local_server(_handler(state)) as address:
+        state.url = f"{address}/v1"
         yield state
-    finally:
-        httpd.shutdown()
-        thread.join()
-        httpd.server_close()
 
 
 def gone(connection: socket.socket) -> bool:
