@@ -134,7 +134,7 @@ class Publishing:
         if request.revision is not None:
             pull = self._revise(forge, it, where, request.revision.pull)
         else:
-            before = next(iter(forge.pulls.ours(where.branch)), None)
+            before = next((one for one in forge.pulls.ours(where.branch) if one.head == where.branch), None)
             others = self._others(forge, request, before)
             title, body = self._mask(it.title), self._mask(f"{others}{it.body}")
             pull = forge.pulls.propose(Proposal(where.branch, request.branch, title, body, it.draft, it.reviewers))

@@ -99,6 +99,20 @@ def test_what_a_person_made_of_it_stays(here: Place, tmp_path: Path, before: str
     assert pull.pull.draft is not bool(before)
 
 
+def test_the_pull_request_for_an_issue_whose_number_begins_alike_is_another_one(here: Place, tmp_path: Path) -> None:
+    first_of_ten, *_, tenth = [here.issue() for _ in range(10)]
+    assert (first_of_ten.number, tenth.number) == (1, 10)
+    published(here, tmp_path, 10)
+    done = published(here, tmp_path, 1, state=WHY)
+    scene = here.scene
+    pull = scene.repository.issues[done.pull]
+    acts.set_draft(scene.world, scene.repository, pull, scene.person("mary"), False)
+    again = published(here, tmp_path, 1, state=WHY)
+    assert again.pull == done.pull
+    assert pull.pull is not None
+    assert not pull.pull.draft, "a person made it ready, whatever the pull request for issue 10 is"
+
+
 def test_others_who_may_be_at_work_on_the_issue_are_told_of(here: Place, tmp_path: Path) -> None:
     scene, issue = here.scene, here.issue()
     theirs = here.pull("topic", by="mary")
