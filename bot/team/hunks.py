@@ -16,6 +16,8 @@ from repo_tools.tree import Tree
 NEAR = 2
 """Places with no more unchanged lines between them are one part."""
 STUBS = ".pyi"
+WORDS = re.compile(rb"\s*(//|/\*(?!.*\*/\s*\S)|\*(?=\s|/\s*$|$)|#(?=[\s!]|$)|$)")
+"""Lines of a comment, in languages that are not parsed; in doubt it is code, such as C's `*p = 1;`."""
 PLACE = re.compile(r"(?P<path>[^\s:`'\"(]+):(?P<first>\d+)(?:-(?P<last>\d+))?")
 
 
@@ -80,16 +82,9 @@ def _of_file(tree: Tree, path: str) -> Iterator[Hunk]:
         yield Hunk(path, 1, len(new), None)
         return
     old = tree.base.read(path).split(b"\n")
-    spans: list[list[int]] = []
-    for kind, first, end, now, now_end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "equal":
-            continue
-        if spans and now - spans[-1][3] <= NEAR:
-            spans[-1][1], spans[-1][3] = end, now_end
-        else:
-            spans.append([first, end, now, now_end])
-    for first, end, now, now_end in spans:
-        yield Hunk(path, now + 1, now_end, tuple(old[first:end]))
+    for group in difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(NEAR // 2):
+        parts = [part for part in group if part[0] != "equal"]
+        yield Hunk(path, parts[0][3] + 1, parts[-1][4], tuple(old[parts[0][1] : parts[-1][2]]))
 
 
 def without(tree: Tree, hunk: Hunk) -> Tree:
@@ -108,7 +103,7 @@ def only_words(tree: Tree, hunk: Hunk) -> bool:
     if now is not None and then is not None:
         return now == then
     lines = tree.read(hunk.path).split(b"\n")[hunk.first - 1 : hunk.last]
-    return all(re.match(rb"\s*(//|/\*|\*|#(?!\[|include|define|if|el|end)|$)", line) for line in (*lines, *hunk.old))
+    return all(WORDS.match(line) for line in (*lines, *hunk.old))
 
 
 def _meaning(path: str, data: bytes) -> str | None:

@@ -52,10 +52,26 @@ def test_documents_stubs_tests_and_data_are_no_code(path: str) -> None:
         ("a.py", b"def f():\n    return 1\n", b'def f():\n    """One."""\n    return 1  # really\n'),
         ("a.py", b'"""Old."""\nx = 1\n', b'"""New\nand longer."""\n\nx = (1)\n'),
         ("a.js", b"// old\nlet x = 1\n", b"// new\n// and longer\nlet x = 1\n"),
+        ("a.c", b"/* old */\nint x;\n", b"/*\n * new\n *\n */\nint x;\n"),
+        ("a.rb", b"x = 1\n", b"#!/usr/bin/env ruby\n# one\n#\nx = 1\n"),
     ],
 )
 def test_words_are_no_part(path: str, old: bytes, new: bytes) -> None:
     assert hunks(changed(path, old, new)) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("a.c", b"    *p = 1;\n", b"    *p = 2;\n"),
+        ("a.c", b"/* first */ x = 1;\n", b"/* first */ x = 2;\n"),
+        ("a.c", b"int x;\n", b"int x;\n/* long\n*/ int y;\n"),
+        ("a.c", b"#pragma once\n", b"#pragma once\n#pragma pack(1)\n"),
+        ("a.rs", b"fn f() {}\n", b"#[inline]\nfn f() {}\n"),
+    ],
+)
+def test_code_that_looks_like_words_is_a_part(path: str, old: bytes, new: bytes) -> None:
+    assert len(hunks(changed(path, old, new))) == 1
 
 
 @pytest.mark.parametrize(
