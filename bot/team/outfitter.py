@@ -11,10 +11,11 @@ from typing import cast
 
 from pydantic import Field, ValidationError
 
-from bot.llm.port import Completion, Message, Request, ToolSpec
+from bot.llm.port import Completion, Message, Request
 from bot.prompts import block, render
 from bot.team import trim
 from bot.team.roles import Role, Submission, Writes
+from bot.team.tools import tools_of
 from repo_tools.tree import Tree
 from sandbox.manifests import is_manifest
 from sandbox.memory import AUTOMATION
@@ -62,7 +63,7 @@ def request(tree: Tree, tried: str) -> Request:
         "paths": block("paths", "\n".join(sorted(tree.entries(), key=lambda path: (path.count("/"), path))[:FILES])),
         "files": _files(tree),
     }
-    submit = ToolSpec("submit", str(Outfit.__doc__), Outfit.model_json_schema())
+    submit = tools_of(OUTFITTER)["submit"].spec
     opening = (Message("system", render("outfitter", {})), Message("user", render("outfitter_brief", brief)))
     return Request(OUTFITTER.name, opening, (submit,), OUTFITTER.name)
 

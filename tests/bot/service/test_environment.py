@@ -129,6 +129,17 @@ def test_its_answer_is_tried_and_remembered(tmp_path: Path) -> None:
     assert again.model.requests == []
 
 
+def test_it_is_shown_its_one_tool_in_as_few_words_as_any_role(tmp_path: Path) -> None:
+    lab = Lab(tmp_path, GOOD)
+    lab.proof()
+    (tool,) = lab.model.requests[0].tools
+    assert tool.name == "submit"
+    assert tool.description.startswith("How the project is set up")
+    assert set(tool.parameters["properties"]) >= {"possible", "packages", "test", "reporter", "env"}
+    assert set(tool.parameters["required"]) == {"possible", "reason"}
+    assert not {"title", "description", "additionalProperties"} & set(tool.parameters)
+
+
 def test_no_set_up_begins_when_the_time_of_the_run_is_spent(tmp_path: Path) -> None:
     lab = Lab(tmp_path, GOOD, {**PROJECT, "Makefile": b"test:\n\ttrue\n", "a.c": b""})
     with pytest.raises(TimedOut, match="30 minutes"):
