@@ -163,7 +163,7 @@ class Job:
         self._stage(Stage.BASELINE, trim.counts(proof.report))
         base = self._baseline(proof, effects)
         self._stage(Stage.TEAM, task.strategy)
-        delivery, moved = self._where_it_goes(self._delivery(base, effects), proof)
+        delivery, moved = self._where_it_goes(self._delivery(base, effects), proof, base)
         self._stage(Stage.VERIFIED)
         return self._finished(delivery, moved)
 
@@ -206,7 +206,7 @@ class Job:
         delivery: Delivery = perform(measured(PLAYABLE[task.strategy])(work), effects, work.known_bad)
         return delivery
 
-    def _where_it_goes(self, delivery: Delivery, proof: Proof) -> tuple[Delivery, str]:
+    def _where_it_goes(self, delivery: Delivery, proof: Proof, base: Baseline) -> tuple[Delivery, str]:
         """The delivery on the newest commit of its branch, if it holds there, a revision judged together with all that
         its pull request had before; and what is to be said of that."""
         best, shop, task = delivery.best, self.shop, self.order.task
@@ -214,11 +214,11 @@ class Job:
             return delivery, ""
         effects_on = functools.partial(self._effects, proof)
         if shop.fork is not None:
-            return replace(delivery, best=as_a_whole(best, shop.fork, task, shop.policy, effects_on)), ""
+            return replace(delivery, best=as_a_whole(best, shop.fork, task, shop.policy, effects_on, given=base)), ""
         commit = shop.newest() if shop.newest else self.tree.base
         if not isinstance(commit, Commit) or commit.id == self.tree.base.id:
             return delivery, ""
-        moved = rebased(best, commit, task, shop.policy, effects_on)
+        moved = rebased(best, commit, task, shop.policy, effects_on, given=base)
         return replace(delivery, best=moved.attempt), moved.said
 
     def _finished(self, delivery: Delivery, moved: str) -> Ended:

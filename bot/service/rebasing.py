@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from bot.errors import TimedOut
 from bot.publish.gate import Policy
 from bot.publish.sanitize import clip
-from bot.publish.verdict import Verdict, baseline, score
+from bot.publish.verdict import Baseline, Verdict, baseline, score
 from bot.service.effects import RunEffects
 from bot.task import Task
 from bot.team.delivery import Attempt
@@ -18,7 +19,7 @@ from repo_tools.checkout import Commit
 from repo_tools.errors import NameRefused
 from repo_tools.patch import FileState
 from repo_tools.tree import Tree
-from sandbox.errors import SetupFailed
+from sandbox.errors import SandboxDied, SetupFailed
 from sandbox.port import TestReport
 
 
@@ -31,11 +32,18 @@ class Rebased:
 
 
 def as_a_whole(
-    best: Attempt, fork: Commit, task: Task, policy: Policy, effects_on: Callable[[Tree], RunEffects]
+    best: Attempt,
+    fork: Commit,
+    task: Task,
+    policy: Policy,
+    effects_on: Callable[[Tree], RunEffects],
+    *,
+    given: Baseline,
 ) -> Attempt:
     """`best`, a change to a pull request, judged as that whole pull request is: against the commit it starts from.
 
-    That it is no worse than the pull request was would not say that the pull request is good.
+    That it is no worse than the pull request was would not say that the pull request is good. `given` is what it was
+    judged by so far.
     """
     try:
         tree = Tree(fork)
@@ -44,8 +52,8 @@ def as_a_whole(
                 tree = tree.with_file(path, state.data, state.mode)
             elif tree.exists(path):
                 tree = tree.without_file(path)
-        verdict, after = _judged(tree, task, policy, effects_on(Tree(fork)))
-    except (SetupFailed, NameRefused) as error:
+        verdict, after = _judged(tree, task, policy, effects_on(Tree(fork)), given)
+    except (SetupFailed, NameRefused, TimedOut, SandboxDied) as error:
         said = f"Judged against the pull request as it was, not as a whole: {clip(str(error), 200)}"
         return replace(best, measured=(*best.measured, said))
     return replace(best, verdict=verdict, after=after)
@@ -57,19 +65,28 @@ def _all_of(tree: Tree, fork: Commit) -> dict[str, FileState | None]:
     return {**patch_between(fork, head).files, **tree.patch.files}
 
 
-def _judged(tree: Tree, task: Task, policy: Policy, effects: RunEffects) -> tuple[Verdict, TestReport]:
-    """The suite on the base of `tree`, and what that shows of `tree`."""
+def _judged(tree: Tree, task: Task, policy: Policy, effects: RunEffects, given: Baseline) -> tuple[Verdict, TestReport]:
+    """The suite on the base of `tree`, or as much of it as `given` is of, and what that shows of `tree`."""
     base = Tree(tree.base)
-    before = effects.test("executor", base, (), "the suite on the base")
-    work = Assignment(replace(task, base_commit=tree.base.id), base, baseline(before), policy=policy)
+    # A sample of which nothing is there yet must not become the whole suite, which is too long.
+    sample = tuple(path for path in given.sample if base.exists(path)) or given.sample
+    before = effects.test("executor", base, sample, "the suite on the base")
+    there = replace(baseline(before), sample=given.sample, left_out=given.left_out)
+    work = Assignment(replace(task, base_commit=tree.base.id), base, there, policy=policy)
     judged: tuple[Verdict, TestReport] = perform(prove(work, tree, "", {}), effects, work.known_bad)
     return judged
 
 
 def rebased(
-    best: Attempt, newest: Commit, task: Task, policy: Policy, effects_on: Callable[[Tree], RunEffects]
+    best: Attempt,
+    newest: Commit,
+    task: Task,
+    policy: Policy,
+    effects_on: Callable[[Tree], RunEffects],
+    *,
+    given: Baseline,
 ) -> Rebased:
-    """`best` on `newest`, if it merges cleanly and is proved no worse there; else as it was."""
+    """`best` on `newest`, if it merges cleanly and is proved no worse there; else as it was, judged by `given`."""
     short = newest.id[:10]
     merged = rebase(best.tree, newest)
     if isinstance(merged, Conflict):
@@ -78,10 +95,11 @@ def rebased(
     if not merged.patch:
         return Rebased(best, f"The base branch moved on to {short} meanwhile, which brings the same change.")
     try:
-        effects = effects_on(Tree(newest))
+        verdict, after = _judged(merged, task, policy, effects_on(Tree(newest)), given)
     except SetupFailed as error:
         return Rebased(best, f"The base branch moved on to {short} meanwhile, which cannot be set up: {error}")
-    verdict, after = _judged(merged, task, policy, effects)
+    except (TimedOut, SandboxDied) as error:
+        return Rebased(best, f"The base branch moved on to {short} meanwhile; this was not verified there: {error}")
     if score(verdict) < score(best.verdict):
         why = " ".join(verdict.reasons[:2])
         return Rebased(best, f"The base branch moved on to {short} meanwhile, where this does not hold: {why}")

@@ -10,6 +10,7 @@ from bot.errors import NoProgress, OverBudget, TimedOut
 from bot.team.agent import converse
 from bot.team.desk import Effects
 from bot.team.steps import Ask, Check, Execute, Note, Step, Strategy, Together
+from sandbox.errors import SandboxDied
 
 
 class Stage(Effects, Protocol):
@@ -28,7 +29,8 @@ class Stage(Effects, Protocol):
 def perform(strategy: Strategy[Any], stage: Stage, known_bad: frozenset[str] = frozenset()) -> Any:
     """Run `strategy` to its end and give what it returns.
 
-    When money, time or progress run out, the strategy is told and may hand over what it has; other errors pass.
+    When money, time or progress run out, or a container is lost, the strategy is told and may hand over what it has;
+    other errors pass.
     """
     move: Callable[[], Step] = partial(next, strategy)
     while True:
@@ -38,7 +40,7 @@ def perform(strategy: Strategy[Any], stage: Stage, known_bad: frozenset[str] = f
             return end.value
         try:
             answer = carry_out(step, stage, known_bad)
-        except (OverBudget, TimedOut, NoProgress) as stop:
+        except (OverBudget, TimedOut, NoProgress, SandboxDied) as stop:
             move = partial(strategy.throw, stop)
         else:
             move = partial(strategy.send, answer)

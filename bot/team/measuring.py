@@ -23,6 +23,7 @@ from bot.team.mutants import mutants
 from bot.team.steps import Execute, Note, Step
 from bot.team.trials import Parts, Trials, lines_run, listed_parts, marked, parts, told_lines
 from repo_tools.tree import Tree
+from sandbox.errors import SandboxDied
 from sandbox.port import Result
 
 Team = Callable[[Assignment], Generator[Step, Any, Delivery]]
@@ -43,6 +44,8 @@ def measured(team: Team) -> Team:
             yield from _measure(trials, delivery, said)
         except TimedOut:
             said.append("The measuring of this change ended early: the time of the run was spent.")
+        except SandboxDied:
+            said.append("The measuring of this change ended early: its container was lost.")
         told = [sentence for sentence in said if sentence]
         yield Note("measured", told, best.round)
         board = delivery.board.put("measured", told, best.round)

@@ -21,6 +21,7 @@ from bot.team.roles import Challenge, Reproduction
 from bot.team.steps import Step
 from bot.team.trials import MOST_PARTS
 from repo_tools.tree import Tree
+from sandbox.errors import SandboxDied
 from sandbox.port import Lines, Result, TestReport
 from tests.fakes.memory_base import MemoryBase
 from tests.fakes.stage import Stage, report
@@ -188,6 +189,20 @@ def test_a_change_is_delivered_as_it_was_if_time_runs_out_while_it_is_measured(t
     assert delivery.best is not None
     assert delivery.best.sound
     assert "ended early" in said(delivery)
+
+
+def test_a_change_is_delivered_as_it_was_if_its_container_is_lost_while_it_is_measured(tmp_path: Path) -> None:
+    project = Project(ran=ran(1, 2), spent=SandboxDied("gone"), left=5)
+    delivery, _ = delivered(tmp_path, NEW_TEST | {"calc.py": FIXED}, project)
+    assert delivery.stop is None
+    assert delivery.best is not None
+    assert delivery.best.sound
+    assert "ended early: its container was lost" in said(delivery)
+
+
+def test_a_container_that_is_lost_before_the_change_is_proved_ends_the_run(tmp_path: Path) -> None:
+    with pytest.raises(SandboxDied, match="gone"):
+        delivered(tmp_path, NEW_TEST | {"calc.py": FIXED}, Project(spent=SandboxDied("gone"), left=1))
 
 
 def test_nothing_is_measured_after_the_money_is_spent(tmp_path: Path) -> None:
