@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,8 +18,8 @@ from bot.team.organization.interfaces import (
     signature_fault,
     signature_in,
 )
-from bot.team.organization.roles import Code, Direction, Division, Part, Skeleton, Steering, Written
-from bot.team.organization.spans import Span, located, outline, overlapping, parse, size, text_of
+from bot.team.organization.roles import Code, Direction, Division, Skeleton, Steering, Written
+from bot.team.organization.spans import Span, located, outline, overlapping, parse, size, text_of, within
 from repo_tools.regions import tokens
 from repo_tools.syntax import syntax_error
 from repo_tools.tree import Tree
@@ -55,12 +56,7 @@ class Frame:
         """Why a part that is too large cannot be divided so."""
         faults = [*part_faults(self.site, submitted.parts, ())]
         inside = [parse(span) for part in submitted.parts for span in part.spans]
-        for span in inside:
-            known = located(self.site.base, span) is not None
-            if not any(overlapping(self.site.base, span, mine) for mine in self.agent.spans) and (
-                known or span.path not in {mine.path for mine in self.agent.spans}
-            ):
-                faults.append(f"{span} lies outside of what is to be divided.")
+        faults += self._outside(inside)
         missing = [
             mine for mine in self.agent.spans if not any(overlapping(self.site.base, mine, span) for span in inside)
         ]
@@ -92,21 +88,23 @@ class Frame:
         faults: list[str] = []
         for one in submitted.directions:
             faults += self._direction(one, children)
+        told = Counter(one.part for one in submitted.directions if one.action != "add")
+        faults += [f"child {part} has two directions: give one." for part, times in told.items() if times > 1]
         if not (submitted.directions or submitted.code or submitted.wrong_tests):
             faults.append("that changes nothing: give a direction, change your own code, or name the wrong test.")
-        added = [one for one in submitted.directions if one.action == "add"]
+        own, added = owned(self.agent), submitted.added
         if added and not (self.site.room.fits(len(added)) and len(children) + len(added) <= self.site.bounds.breadth):
             faults.append("no more agents may be made: give the work to those that there are.")
-        own = owned(self.agent)
+        faults += part_faults(self.site, added, [*own, *(span for child in children.values() for span in child.spans)])
+        if self.agent.id != ROOT:
+            faults += self._outside([parse(text) for part in added for text in part.spans])
         agreed = None if self.agent.id == ROOT else self.agent.signatures
         return _said(faults or [*self.code_faults(submitted.code, own, agreed, ())])
 
     def _direction(self, one: Direction, children: Mapping[str, Agent]) -> Iterator[str]:
         if one.action == "add":
-            part = Part(spans=one.spans or ["?"], signatures=one.signatures, specification=one.direction.ljust(20, "."))
-            known = [span for child in children.values() for span in child.spans]
-            yield from part_faults(self.site, [part], known)
-        elif one.part not in children:
+            return
+        if one.part not in children:
             yield f"there is no child {one.part!r}: {', '.join(children) or 'none'}."
         elif one.action == "change" and one.part not in self.blamed and not one.check:
             yield f"no trace leads to child {one.part}: give a `check` that fails because of it, or leave it alone."
@@ -116,6 +114,14 @@ class Frame:
                 yield f"{span} is not child {one.part}'s."
             elif signature != REMOVED:
                 yield from filter(None, [signature_fault(span.path, span, signature)])
+
+    def _outside(self, spans: Sequence[Span]) -> Iterator[str]:
+        """The spans that no agent can hand out because it was not given all of them; new names may join its files."""
+        base, given = self.site.base, self.agent.spans
+        for span in spans:
+            new = bool(span.name) and located(base, span) is None
+            if not (any(within(base, span, mine) for mine in given) or (new and span.path in {m.path for m in given})):
+                yield f"{span} lies outside of what you were given, in part or whole: name no more than that."
 
     def _helpers(self, submitted: Written) -> Iterator[str]:
         if not submitted.helpers:

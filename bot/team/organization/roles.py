@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from bot.team.roles import LOOK, REPRODUCER, Change, Plan, Role, Submission, Writes
 
@@ -105,6 +105,12 @@ class Direction(Submission):
         "python -c 'from calc import half; assert half(3) == 1.5'; needed for a child in no trace",
     )
 
+    @model_validator(mode="after")
+    def _has_places(self) -> Self:
+        if self.action == "add" and not self.spans:
+            raise ValueError("to add a part, name its `spans`")
+        return self
+
 
 class Steering(Submission):
     """A mother's feedback on what was executed: the cause, and the direction for each child at fault."""
@@ -115,6 +121,15 @@ class Steering(Submission):
     wrong_tests: str = Field(
         default="", description="only if a new test asserts what the issue does not say: which one, and why"
     )
+
+    @property
+    def added(self) -> list[Part]:
+        """The parts that she gives to new children."""
+        return [
+            Part(spans=one.spans, signatures=one.signatures, specification=one.direction.ljust(20, "."))
+            for one in self.directions
+            if one.action == "add"
+        ]
 
 
 MOTHER = Role(

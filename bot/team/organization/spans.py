@@ -122,6 +122,16 @@ def overlapping(tree: Tree, one: Span, other: Span) -> bool:
     return places[0][0] <= places[1][1] and places[1][0] <= places[0][1]
 
 
+def within(tree: Tree, one: Span, other: Span) -> bool:
+    """Whether all of `one` is part of `other`. Of what is not there yet, a whole file alone has parts."""
+    if one.path != other.path:
+        return False
+    if not (other.name or other.first):
+        return True
+    inner, outer = located(tree, one), located(tree, other)
+    return bool(inner and outer and outer[0] <= inner[0] and inner[1] <= outer[1])
+
+
 def owner_of(tree: Tree, span: Span) -> Definition | None:
     """The class or the like in which a definition stands, or is to stand."""
     owner = span.name.rpartition(".")[0]

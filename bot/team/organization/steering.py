@@ -15,7 +15,7 @@ from bot.team.organization.contracts import Frame
 from bot.team.organization.growth import Growth, grown, with_code, write
 from bot.team.organization.handing_out import REMOVED
 from bot.team.organization.owners import Finding, blamed, within
-from bot.team.organization.roles import STEERER, Direction, Part, Steering
+from bot.team.organization.roles import STEERER, Direction, Steering
 from bot.team.organization.spans import parse
 from bot.team.steps import Answer, Ask, Execute, Step, Together
 from repo_tools.tree import Tree
@@ -37,20 +37,17 @@ def corrected(site: Site, agent: Agent, findings: Sequence[Finding], observation
         agent = with_code(site, agent, steering.code)
     agent = replace(agent, disputed=steering.wrong_tests)
     agent, changes = yield from _agreed(site, agent, findings, steering, now)
+    added = steering.added
+    own = site.shared(len(changes) + len(added))
     if changes:
-        own = site.shared(len(changes))
         made = yield Together(
             {child.id: partial(corrected, own, child, found, seen, now) for child, found, seen in changes}
         )
         new = {child.id: child for child in made}
         agent = replace(agent, children=tuple(new.get(child.id, child) for child in agent.children))
-    added = [
-        Part(spans=one.spans, signatures=one.signatures, specification=one.direction.ljust(20, "."))
-        for one in steering.directions
-        if one.action == "add"
-    ]
     if added:
-        agent = yield from grown(site, agent, added)
+        left = replace(site.room, agents=site.room.agents - len(changes) * own.room.agents)
+        agent = yield from grown(replace(site, room=left), agent, added)
     return agent
 
 

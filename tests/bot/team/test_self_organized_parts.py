@@ -18,7 +18,7 @@ from bot.team.organization.handing_out import REMOVED
 from bot.team.organization.interfaces import same_signature
 from bot.team.organization.owners import faults, finding
 from bot.team.organization.roles import Division, Skeleton, Steering, Written
-from bot.team.organization.spans import Span, located, overlapping, parse, text_of
+from bot.team.organization.spans import Span, located, overlapping, parse, text_of, within
 from bot.team.roles import Plan, Subtask
 from bot.team.strategies.self_organized import put_together
 from repo_tools.tree import Tree
@@ -128,6 +128,17 @@ def test_spans_overlap_by_name_and_by_lines() -> None:
     assert overlapping(TREE, Span("pkg/box.py", "Box.new"), Span("pkg/box.py", "Box.new"))
     assert not overlapping(TREE, LOAD, first)
     assert not overlapping(TREE, box, Span("pkg/box.py", "Boxes"))
+
+
+def test_a_span_is_within_another_if_nothing_of_it_stands_outside() -> None:
+    box, whole, lines = Span("pkg/box.py", "Box"), Span("pkg/box.py"), Span("pkg/box.py", "", 1, 30)
+    for inner, outer in ((box, whole), (Span("pkg/box.py", "Box.first"), box), (box, box), (box, lines)):
+        assert within(TREE, inner, outer)
+        assert inner == outer or not within(TREE, outer, inner)
+    assert not within(TREE, LOAD, lines), "it begins there and ends below"
+    assert within(TREE, Span("new.py", "f"), Span("new.py"))
+    assert not within(TREE, Span("new.py"), Span("new.py", "f"))
+    assert not within(TREE, LOAD, Span("web/load.js"))
 
 
 def test_a_text_comes_in_its_place_at_the_indentation_of_the_place() -> None:
@@ -379,6 +390,8 @@ def test_a_decision_goes_with_what_is_handed_out() -> None:
         ([["pkg/box.py::Box"]], "nobody owns pkg/box.py::load"),
         ([["pkg/box.py::Box", "pkg/box.py::load"]], "the same part once more"),
         ([["pkg/box.py::Box"], ["pkg/box.py::load"], ["web/load.js::load"]], "lies outside"),
+        ([["pkg/box.py"]], "lies outside"),
+        ([["pkg/box.py::Box", "pkg/box.py::fresh"], ["pkg/box.py::load", "pkg/fresh.py"]], "pkg/fresh.py lies outside"),
     ],
 )
 def test_a_part_is_divided_whole_and_no_further(parts: list[list[str]], said: str) -> None:
