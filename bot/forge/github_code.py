@@ -46,8 +46,10 @@ class GitHubCode:
                 found = self._session.get("contents", quote(path))
         except NotThere:
             return None
-        # A folder is listed; what is larger than a megabyte comes without content.
-        return base64.b64decode(found["content"]).decode("utf-8", "replace") if isinstance(found, dict) else None
+        # A folder is listed; a submodule, and a link that leads to no file here, have no content.
+        if not isinstance(found, dict) or "content" not in found:
+            return None
+        return base64.b64decode(found["content"]).decode("utf-8", "replace")
 
     def remote(self) -> Remote:
         """See the port."""

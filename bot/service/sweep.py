@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from bot.errors import AgentFixError
+from bot.errors import AgentFixError, Refused
 from bot.forge.port import Host, NotThere
 from bot.service.decision import Decision
 from bot.service.desk import Desk
 from bot.service.intake import Intake
 
+LOG = logging.getLogger("agent-fix.publisher")
 BACK = timedelta(days=2)
 """Failed deliveries that are older are left; GitHub keeps them for three days."""
 AT_MOST = 50
@@ -33,8 +35,9 @@ class Sweep:
             try:
                 label = self.intake.policy(self.host.forge(repository)).label
                 found += [(repository, number) for number in self.host.labelled(repository, label)]
-            except NotThere:
-                continue
+            except (NotThere, Refused) as error:
+                # Gone, blocked, or out of reach of this identity: that is no reason to pass over the others.
+                LOG.warning("sweep: %s passed over: %s", repository, error)
         return found
 
     def decided(self, repository: str, number: int) -> Decision:

@@ -45,6 +45,26 @@ def test_a_file_is_read_as_it_stands_on_the_default_branch(here: Place) -> None:
     assert code.file(".github") is None
 
 
+@pytest.mark.parametrize(
+    ("entry", "shown"),
+    [
+        ("160000 commit " + 40 * "a", None),
+        ("120000 blob no/such/file", None),
+        ("120000 blob ../widgets.py", "def size():\n    return 1\n"),
+    ],
+)
+def test_what_is_no_file_of_this_repository_has_no_text(here: Place, entry: str, shown: str | None) -> None:
+    path = here.scene.repository.path
+    kind, _, name = entry.rpartition(" ")
+    name = name if "commit" in kind else bare.git(path, "hash-object", "-w", "--stdin", stdin=name.encode())
+    folder = bare.git(path, "mktree", "--missing", stdin=f"{kind} {name}\tagent-fix.yml\n".encode())
+    file = bare.git(path, "hash-object", "-w", "--stdin", stdin=b"def size():\n    return 1\n")
+    entries = f"040000 tree {folder}\t.github\n100644 blob {file}\twidgets.py\n"
+    tree = bare.git(path, "mktree", stdin=entries.encode())
+    bare.git(path, "update-ref", "refs/heads/main", bare.git(path, "commit-tree", tree, "-m", "Odd"))
+    assert here.forge().code.file(".github/agent-fix.yml") == shown
+
+
 def test_a_new_branch_is_pushed_once_and_pushing_it_again_is_no_error(here: Place, tmp_path: Path) -> None:
     repository, commit = here.commit(tmp_path, CHANGE)
     code = here.forge().code
