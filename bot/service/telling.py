@@ -34,6 +34,7 @@ DOING = {
 }
 CHANGES_NO_CODE = ("analyst", "reproducer", "test-designer")
 """Whose runs of the suite say nothing about a change."""
+TRACEBACK = "Traceback"
 STAGES = (QUEUED, *(stage.value for stage in Stage))
 
 
@@ -114,10 +115,17 @@ def why(ended: Ended) -> tuple[tuple[str, ...], str]:
     """
     lines = [line for line in ended.reason.splitlines() if line.strip()]
     if ended.outcome is Outcome.ERROR:
-        return tuple(lines[-1:]), ""
+        return ((_called(lines),) if ended.reason.startswith(TRACEBACK) else tuple(lines[-1:])), ""
     if ended.outcome in (Outcome.ENVIRONMENT_FAILED, Outcome.TESTS_UNRUNNABLE):
         return tuple(lines[:1]), "\n".join(lines[1:])
     return tuple(lines), ""
+
+
+def _called(lines: list[str]) -> str:
+    """What the last exception of a printed traceback is called, without what it says: that may name files."""
+    last = max(at for at, line in enumerate(lines) if line.startswith(TRACEBACK))
+    names = (line.partition(":")[0].rpartition(".")[2] for line in lines[last + 1 :])
+    return next((name for name in names if name.isidentifier()), "Exception")
 
 
 def shows_the_change(record: Tested) -> bool:

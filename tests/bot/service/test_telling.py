@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from bot.errors import AgentFixError, Refused
+from bot.forge.port import Unavailable
 from bot.records import Tested
 from bot.service.desk import Desk
+from bot.service.job import failure
 from bot.service.order import Ended
 from bot.service.requests import RunRequest, Told
 from bot.service.telling import Teller, shows_the_change, why
+from bot.service.working import Means, carry_out
 from bot.task import Outcome
 from bot.team.evidence import WHOLE_SUITE
 from bot.transcript import read
+from sandbox.errors import SandboxDied
 from sandbox.port import Result, TestOutcome, TestReport
 
 RECORDING = Path(__file__).parent.parent.parent / "data" / "recordings" / "humanize.jsonl"
@@ -91,13 +98,72 @@ def test_only_the_change_as_it_is_counts_as_such(
 @pytest.mark.parametrize(
     ("outcome", "reasons", "log"),
     [
-        (Outcome.ERROR, ("KeyError: 'x'",), ""),
-        (Outcome.ENVIRONMENT_FAILED, ("Traceback:",), "  /srv/bot/job.py, line 3\nKeyError: 'x'"),
-        (Outcome.DRAFT, ("Traceback:", "  /srv/bot/job.py, line 3", "KeyError: 'x'"), ""),
+        (Outcome.ERROR, ("KeyError",), ""),
+        (Outcome.ENVIRONMENT_FAILED, ("Traceback:",), "  /srv/bot/job.py, line 3\nKeyError: '/srv/x'"),
+        (Outcome.DRAFT, ("Traceback:", "  /srv/bot/job.py, line 3", "KeyError: '/srv/x'"), ""),
     ],
 )
 def test_of_a_defect_of_the_bot_no_more_than_its_name_is_told(
     outcome: Outcome, reasons: tuple[str, ...], log: str
 ) -> None:
-    ended = Ended(run="r", outcome=outcome, reason="Traceback:\n  /srv/bot/job.py, line 3\n\nKeyError: 'x'")
+    ended = Ended(run="r", outcome=outcome, reason="Traceback:\n  /srv/bot/job.py, line 3\n\nKeyError: '/srv/x'")
     assert why(ended) == (reasons, log)
+
+
+def raised(error: Exception) -> str:
+    """How a run ends that an error ended which was raised because of another one."""
+    try:
+        try:
+            int("first: at /srv/first")
+        except ValueError as first:
+            raise error from first
+    except Exception as made:  # noqa: BLE001 - of any kind
+        outcome, reason = failure(made)
+        assert outcome is Outcome.ERROR
+        return reason
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (FileNotFoundError(2, "No such file", "/srv/state/runs"), "FileNotFoundError"),
+        (RuntimeError("in two lines:\n/srv/state: not there"), "RuntimeError"),
+        (RuntimeError("of another process:\nTraceback of it\n/srv/state: not there"), "Exception"),
+        (RuntimeError(), "RuntimeError"),
+        (subprocess.TimeoutExpired(["/srv/bin/git"], 3), "TimeoutExpired"),
+        (AgentFixError("Set a model, and start again."), "Set a model, and start again."),
+        (SandboxDied("the container was killed"), "the container was killed"),
+    ],
+)
+def test_no_file_of_the_bots_machine_is_told_of(error: Exception, reason: str) -> None:
+    assert why(Ended(run="r", outcome=Outcome.ERROR, reason=raised(error))) == ((reason,), "")
+
+
+class Broken:
+    """Stands for a forge that cannot even be asked."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def forge(self, repository: str) -> Any:
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "reason"),
+    [
+        (FileNotFoundError(2, "No such file", "/srv/app.pem"), Outcome.ERROR, "FileNotFoundError"),
+        (Unavailable("The forge is away."), Outcome.ERROR, "The forge is away."),
+        (Refused("Install the App first."), Outcome.REFUSED, "Install the App first."),
+        (AgentFixError(), Outcome.ERROR, "AgentFixError"),
+    ],
+)
+def test_before_a_run_has_begun_neither_and_the_log_has_it_all(
+    error: Exception, outcome: Outcome, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = Kept()
+    means = SimpleNamespace(host=Broken(error), desk=kept)
+    ended = carry_out(REQUEST, cast("Means", means), lambda name, work: work())
+    assert (ended.outcome, ended.reason) == (outcome, reason)
+    assert [one.progress.reasons for one in kept.all.values()] == [(reason,)]
+    assert str(error) in caplog.text
