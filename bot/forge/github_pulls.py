@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from github.GithubException import GithubException
+from github.GithubException import (
+    BadCredentialsException,
+    GithubException,
+    RateLimitExceededException,
+    RateLimitExceededExceedsMaxWait,
+)
 
 from bot.errors import Refused
 from bot.forge.connection import named, once
@@ -132,6 +137,8 @@ class GitHubPulls:
             # Where there are no drafts, the text alone says that it is one.
             try:
                 shown.convert_to_draft()
+            except (RateLimitExceededException, RateLimitExceededExceedsMaxWait, BadCredentialsException):
+                raise
             except GithubException as error:
                 if error.status >= 500:
                     raise

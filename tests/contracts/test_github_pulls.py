@@ -10,7 +10,7 @@ from bot.errors import Refused
 from bot.forge.port import NotThere, Proposal, Unavailable
 from tests.contracts.github_place import Place
 from tests.fakes.github_server import acts, bare
-from tests.fakes.github_server.faults import BAD_GATEWAY, LOST_ANSWER, Fault
+from tests.fakes.github_server.faults import BAD_GATEWAY, LOST_ANSWER, UNAUTHORIZED, Fault, told_to_wait, used_up
 from tests.fakes.github_server.state import Issue
 
 HEAD = "agent-fix/issue-1"
@@ -163,6 +163,29 @@ def test_a_revision_changes_the_body_alone_and_makes_it_a_draft_or_ready(here: P
     assert not here.forge().pulls.revise(issue.number, "So, revised:", draft=False).draft
     assert not issue.pull.draft
     assert len(here.scene.github.requests("PATCH", ".*/pulls/.*")) == writes
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (told_to_wait(3600), Unavailable),
+        (used_up(4_000_000_000), Unavailable),
+        (UNAUTHORIZED, Refused),
+        (BAD_GATEWAY, Unavailable),
+    ],
+)
+def test_what_could_not_be_made_a_draft_now_is_not_passed_over(
+    here: Place, fault: Fault, error: type[Exception]
+) -> None:
+    issue = here.pull(HEAD)
+    assert issue.pull is not None
+    here.scene.github.faults.plan("POST", "/graphql$", fault, times=9)
+    with pytest.raises(error):
+        here.forge().pulls.revise(issue.number, "So, revised:", draft=True)
+    assert (issue.body, issue.pull.draft) == ("So:", False), "the body is changed last"
+    here.scene.github.faults.clear()
+    here.forge().pulls.revise(issue.number, "So, revised:", draft=True)
+    assert issue.pull.draft
 
 
 def test_whoever_says_that_it_closes_an_issue_is_found(here: Place) -> None:
