@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from github.GithubException import (
     BadCredentialsException,
     GithubException,
-    RateLimitExceededException,
     RateLimitExceededExceedsMaxWait,
+    RateLimitExceededException,
 )
 
 from bot.errors import Refused
