@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from bot import __version__
-from bot.errors import AgentFixError, Cancelled, OverBudget, Refused, TimedOut
+from bot.errors import AgentFixError, Cancelled, NoProgress, OverBudget, Refused, TimedOut
 from bot.llm.budget import Meter, Metered, Price
 from bot.llm.port import Model
 from bot.publish.gate import Policy
@@ -276,7 +276,7 @@ def failure(error: Exception) -> tuple[Outcome, str]:
     return outcome, f"{error}{log}"
 
 
-def decided(delivery: Delivery) -> tuple[Outcome, str]:  # noqa: PLR0911 - a table of outcomes
+def decided(delivery: Delivery) -> tuple[Outcome, str]:
     """The outcome that a delivery stands for, and why."""
     best, plan = delivery.best, delivery.plan
     if best is not None and best.verdict.level is not Level.NONE:
@@ -291,10 +291,8 @@ def decided(delivery: Delivery) -> tuple[Outcome, str]:  # noqa: PLR0911 - a tab
     if delivery.ended == "declined" and plan is not None:
         outcome = Outcome.NO_CHANGE_NEEDED if plan.decision == "no_change_needed" else Outcome.NOT_REPRODUCED
         return outcome, f"{plan.diagnosis}\n{plan.evidence}".strip()
-    if isinstance(delivery.stop, OverBudget):
-        return Outcome.OVER_BUDGET, str(delivery.stop)
-    if isinstance(delivery.stop, TimedOut):
-        return Outcome.TIMED_OUT, str(delivery.stop)
+    if delivery.stop is not None and not isinstance(delivery.stop, NoProgress):
+        return failure(delivery.stop)
     if best is not None and any(one.startswith("The change may not be published") for one in best.verdict.reasons):
         return Outcome.REFUSED, "\n".join(best.verdict.reasons)
     reasons = list(best.verdict.reasons) if best is not None else ["No role changed anything."]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.errors import AgentFixError, NoProgress, OverBudget, TimedOut
+from bot.errors import ModelFailed, NoProgress, OverBudget, TimedOut
 from bot.publish.verdict import Level, Verdict, score
 from bot.team import trim
 from bot.team.board import Board
@@ -14,7 +14,11 @@ from bot.team.examples import Ran
 from bot.team.roles import Challenge, Change, Plan, Review
 from bot.team.steps import Step
 from repo_tools.tree import Tree
+from sandbox.errors import SandboxDied
 from sandbox.port import TestReport
+
+STOPS = (OverBudget, TimedOut, NoProgress, ModelFailed, SandboxDied)
+"""Money, time or progress ran out, the model failed for good, or a container was lost."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +72,8 @@ class Delivery:
     attempts: tuple[Attempt, ...] = ()
     ended: str = "done"
     """`done`, `declined` (a role decided against a change), `stuck` (nothing moved any more) or `stopped`."""
-    stop: AgentFixError | None = None
-    """What stopped it: money, time or progress ran out."""
+    stop: Exception | None = None
+    """What stopped it, one of `STOPS`."""
     before: tuple[Ran, ...] = ()
     """What the issue's own code gives on the unchanged project, if it was run."""
 
@@ -77,12 +81,17 @@ class Delivery:
 def keeping(
     body: Generator[Step, Any, Delivery], attempts: list[Attempt], board: Callable[[], Board]
 ) -> Generator[Step, Any, Delivery]:
-    """Carry out `body`; if money, time or progress run out, deliver the best of the `attempts` that it had proved."""
+    """Carry out `body`; if something stops it, deliver the best of the `attempts` that it had proved.
+
+    Raises `ModelFailed` and `SandboxDied`, which say nothing about the issue, where nothing was proved before.
+    """
     try:
         return (yield from body)
-    except (OverBudget, TimedOut, NoProgress) as stop:
-        plan = board().last("plan")
-        return Delivery(best_of(attempts), plan, board(), tuple(attempts), "stopped", stop)
+    except STOPS as stop:
+        best = best_of(attempts)
+        if best is None and isinstance(stop, ModelFailed | SandboxDied):
+            raise
+        return Delivery(best, board().last("plan"), board(), tuple(attempts), "stopped", stop)
 
 
 def best_of(attempts: Sequence[Attempt]) -> Attempt | None:

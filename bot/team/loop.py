@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
-from bot.errors import NoProgress, OverBudget, TimedOut
 from bot.team.agent import converse
+from bot.team.delivery import STOPS
 from bot.team.desk import Effects
 from bot.team.steps import Ask, Check, Execute, Note, Step, Strategy, Together
-from sandbox.errors import SandboxDied
 
 
 class Stage(Effects, Protocol):
@@ -29,8 +28,8 @@ class Stage(Effects, Protocol):
 def perform(strategy: Strategy[Any], stage: Stage, known_bad: frozenset[str] = frozenset()) -> Any:
     """Run `strategy` to its end and give what it returns.
 
-    When money, time or progress run out, or a container is lost, the strategy is told and may hand over what it has;
-    other errors pass.
+    When money, time or progress run out, the model fails for good or a container is lost, the strategy is told and may
+    hand over what it has; other errors pass.
     """
     move: Callable[[], Step] = partial(next, strategy)
     while True:
@@ -40,7 +39,7 @@ def perform(strategy: Strategy[Any], stage: Stage, known_bad: frozenset[str] = f
             return end.value
         try:
             answer = carry_out(step, stage, known_bad)
-        except (OverBudget, TimedOut, NoProgress, SandboxDied) as stop:
+        except STOPS as stop:
             move = partial(strategy.throw, stop)
         else:
             move = partial(strategy.send, answer)

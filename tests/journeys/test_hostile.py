@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.errors import ModelFailed
 from bot.llm.budget import Limits, estimate_tokens
 from bot.llm.port import Completion, Request
 from bot.llm.recorded import Recorded, answer
@@ -208,6 +209,27 @@ def test_the_budget_ends_a_run_before_it_is_passed(tmp_path: Path) -> None:
     run = solve(tmp_path, repository(tmp_path / "repo", PROJECT), GOOD, limits=Limits(calls=1, minutes=10))
     assert run.ended.outcome is Outcome.OVER_BUDGET
     assert run.ended.calls == 1
+
+
+@pytest.mark.parametrize(("asked", "outcome"), [("coder-2", Outcome.DRAFT), ("coder-1", Outcome.ERROR)])
+def test_a_model_that_fails_for_good_does_not_take_with_it_what_was_proved_before(
+    tmp_path: Path, asked: str, outcome: Outcome
+) -> None:
+    blame = REVIEW | {"verdict": "failed", "fault": "code", "problems": ["half(-3) is not tested"]}
+    played = Recorded.script(GOOD | {"tester-1": [*GOOD["tester-1"][:-1], answer("", ("submit", blame))]})
+
+    class Failing:
+        def complete(self, request: Request) -> Completion:
+            if request.agent == asked:
+                raise ModelFailed("The provider's account has no credit left.")
+            return played.complete(request)
+
+    run = solve(tmp_path, repository(tmp_path / "repo", PROJECT), Failing())
+    assert run.ended.outcome is outcome
+    assert "no credit left" in run.ended.reason
+    assert bool(run.ended.branch) == (outcome is Outcome.DRAFT)
+    if run.ended.branch:
+        assert "was stopped before it was done: The provider's account" in Path(run.ended.pull_request).read_text()
 
 
 def test_without_an_engine_nothing_is_paid_and_the_next_move_is_named(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.errors import OverBudget
+from bot.errors import ModelFailed, NoProgress, OverBudget, TimedOut
 from bot.llm.port import Completion, Request
 from bot.publish.verdict import Level, baseline
 from bot.task import Task
@@ -18,6 +18,7 @@ from bot.team.loop import perform
 from bot.team.strategies.self_collaboration import self_collaboration
 from repo_tools.patch import FileState
 from repo_tools.tree import Tree
+from sandbox.errors import SandboxDied
 from sandbox.port import TestReport
 from tests.fakes.memory_base import MemoryBase
 from tests.fakes.stage import Stage, call, reply, report
@@ -256,23 +257,48 @@ def test_a_coder_who_changes_nothing_any_more_ends_it(tmp_path: Path, work: Assi
     assert stage.agents.count("coder-3") == 0
 
 
-def test_when_the_budget_is_spent_the_best_so_far_is_delivered(tmp_path: Path, work: Assignment) -> None:
+STOPS = [
+    OverBudget("spent"), TimedOut("late"), NoProgress("again"), ModelFailed("it is away"), SandboxDied("it is gone")
+]  # fmt: skip
+
+
+class Stopped(Stage):
+    """The work of one agent ends as soon as it is asked, by an error."""
+
+    def __init__(self, error: Exception, agent: str, *args: Any) -> None:
+        super().__init__(*args)
+        self._error = (error, agent)
+
+    def complete(self, request: Request) -> Completion:
+        error, agent = self._error
+        if request.agent == agent:
+            raise error
+        return super().complete(request)
+
+
+@pytest.mark.parametrize("error", STOPS, ids=lambda error: type(error).__name__)
+def test_whatever_stops_it_the_best_so_far_is_delivered(tmp_path: Path, work: Assignment, error: Exception) -> None:
     blame = REVIEW | {"verdict": "failed", "fault": "code", "problems": ["half(3) is 2"]}
-
-    class Poor(Stage):
-        def complete(self, request: Request) -> Completion:
-            if request.agent == "coder-2":
-                raise OverBudget("spent")
-            return super().complete(request)
-
     scripts = GOOD | {
         "coder-1": [reply(WRONG, call("submit", **CHANGE))],
         "tester-1": [reply(ADD_TEST), reply(call("submit", **blame))],
     }
-    delivery = played(Poor(tmp_path, scripts, really), work)
-    assert isinstance(delivery.stop, OverBudget)
+    delivery = played(Stopped(error, "coder-2", tmp_path, scripts, really), work)
+    assert (delivery.ended, delivery.stop) == ("stopped", error)
     assert delivery.best is not None
     assert delivery.best.round == 1
+
+
+@pytest.mark.parametrize("error", STOPS, ids=lambda error: type(error).__name__)
+def test_stopped_before_anything_was_proved_it_has_nothing_and_a_failure_stays_one(
+    tmp_path: Path, work: Assignment, error: Exception
+) -> None:
+    stage = Stopped(error, "coder-1", tmp_path, GOOD, really)
+    if isinstance(error, ModelFailed | SandboxDied):
+        with pytest.raises(type(error)):
+            played(stage, work)
+    else:
+        assert played(stage, work).best is None
 
 
 @pytest.mark.parametrize(
