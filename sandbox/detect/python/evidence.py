@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 from sandbox.detect.files import Files, below
 from sandbox.detect.python.known import FIXTURES, IMPORTS, OTHER_NAMES
 from sandbox.detect.python.needs import declared
-from sandbox.detect.python.project import Project, distribution, lines, read_project
+from sandbox.detect.python.project import Project, distribution, lines, offered, read_project
 from sandbox.detect.python.pytest_config import Pytest, configuration, option_plugin, plugins, test_files
 from sandbox.detect.python.source import Uses, uses
 from sandbox.detect.python.tools import Needs
@@ -38,12 +38,6 @@ class Evidence:
         rows += [line for path in self.needs.files for line in requirement_lines(self.files, below(self.folder, path))]
         rows += self.project.dependencies
         return {name for line in rows if (name := distribution(line))} | self.needs.names()
-
-
-def offered(choices: dict[str, list[str]], name: str) -> list[str]:
-    """The requirement lines of a group or an extra, whichever way its name is spelled."""
-    wanted = canonicalize_name(name)
-    return next((rows for key, rows in choices.items() if canonicalize_name(key) == wanted), [])
 
 
 def requirement_lines(files: Files, path: str, seen: tuple[str, ...] = ()) -> list[str]:

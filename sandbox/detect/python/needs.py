@@ -22,7 +22,7 @@ def declared(files: Files, folder: str, project: Project) -> Needs:
     """Everything that the project's own configuration names for its tests."""
     needs = Needs()
     from_tox(files, folder, needs)
-    from_nox(files, folder, needs)
+    from_nox(files, folder, project, needs)
     from_hatch(project, needs)
     from_automation(files, folder, needs)
     for kind, offered, chosen in (

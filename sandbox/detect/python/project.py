@@ -70,6 +70,12 @@ def read_project(files: Files, folder: str) -> Project:
     )
 
 
+def offered(choices: dict[str, list[str]], name: str) -> list[str]:
+    """The requirement lines of a group or an extra, whichever way its name is spelled."""
+    wanted = canonicalize_name(name)
+    return next((rows for key, rows in choices.items() if canonicalize_name(key) == wanted), [])
+
+
 def lines(text: str) -> list[str]:
     """The lines of an INI value, without comments and blanks."""
     found = (re.sub(r"(^|\s)#.*", "", line).strip() for line in (text or "").split("\n"))

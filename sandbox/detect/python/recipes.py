@@ -11,8 +11,8 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
 from sandbox.detect.files import Files, below, strings, table
-from sandbox.detect.python.evidence import Evidence, gather, listed, offered
-from sandbox.detect.python.project import distribution, poetry_versions
+from sandbox.detect.python.evidence import Evidence, gather, listed
+from sandbox.detect.python.project import distribution, offered, poetry_versions
 from sandbox.detect.python.pytest_config import plugins, switches
 from sandbox.detect.python.version import pretended
 from sandbox.port import Recipe

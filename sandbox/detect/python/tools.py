@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox.detect.files import Files, below, strings, table
-from sandbox.detect.python.project import Project, distribution, lines
-from sandbox.detect.python.source import literal, parsed
+from sandbox.detect.python.project import Project, distribution, lines, offered
+from sandbox.detect.python.source import assignments, literal, parsed
 
 FOR_TESTS = re.compile(
     r"^(all[-_.])?(unit[-_.]?)?(tests?|testing|pytest|py|check|ci)([-_.]?(deps|requires|requirements|py3?|base))?$",
@@ -21,6 +21,8 @@ FOR_DEVELOPERS = re.compile(
 )
 NOT_OURS = ("COVERAGE", "PIP_", "UV_", "PYTHONWARNINGS", "PYTHONDEVMODE", "VIRTUALENV_")
 """Variables of tox that are about its own work, or that would stop the set-up at the first warning."""
+EXTRAS = re.compile(r"\.\[([\w,\s.-]+)\]")
+"""The project itself with extras, as pip takes it."""
 TEST_FACTOR = re.compile(r"^(py\d*|py\d+\.\d+|\d\.\d+|tests?|unit)$")
 
 
@@ -129,7 +131,7 @@ def _unconditional(text: str) -> list[str]:
 def _requirement_line(files: Files, folder: str, line: str, where: str, needs: Needs) -> None:
     line = re.sub(r"\{(toxinidir|tox_root)\}/?", "", line)
     file = re.match(r"^(?:-r|--requirement)[ =]?\s*(\S+)", line)
-    own = re.match(r"^(?:-e\s*)?\.\[([\w,\s.-]+)\]", line)
+    own = EXTRAS.match(re.sub(r"^-e\s*", "", line))
     if file and files.has(below(folder, file[1])):
         needs.files.setdefault(posixpath.normpath(file[1]), where)
     elif own:
@@ -139,20 +141,58 @@ def _requirement_line(files: Files, folder: str, line: str, where: str, needs: N
         needs.packages.setdefault(line, where)
 
 
-def from_nox(files: Files, folder: str, needs: Needs) -> None:
+def from_nox(files: Files, folder: str, project: Project, needs: Needs) -> None:
     """`session.install(...)` in the sessions of a noxfile that are for tests."""
     path = below(folder, "noxfile.py")
-    for function in ast.walk(parsed(files.text(path))):
+    tree = parsed(files.text(path))
+    for function in ast.walk(tree):
         if not isinstance(function, ast.FunctionDef) or not re.match(r"^(unit_?)?(tests?|pytest|unit)", function.name):
             continue
+        given = _parameters(function, assignments(tree), project)
         for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
             if not isinstance(call.func, ast.Attribute):
                 continue
-            words = [word for word in (literal(argument, {}) for argument in call.args) if isinstance(word, str)]
+            words = [word for word in (_word(argument, given) for argument in call.args) if word is not None]
             if call.func.attr in ("install", "run_install"):
                 installed(files, folder, words, f"{path} {function.name}", needs)
             elif call.func.attr == "run" and "pytest" in words:
                 needs.commands.setdefault(" ".join(words), f"{path} {function.name}")
+
+
+def _word(node: ast.expr, given: dict[str, str]) -> str | None:
+    """A word of a command: written out, a parameter, or the project's folder (an expression) with extras of it."""
+    if isinstance(node, ast.Name):
+        return given.get(node.id)
+    if isinstance(node, ast.JoinedStr):
+        parts = [part.value if isinstance(part, ast.Constant) else "." for part in node.values]
+        text = "".join(map(str, parts))
+        return text if EXTRAS.fullmatch(text) else None
+    value = literal(node, {})
+    return value if isinstance(value, str) else None
+
+
+def _parameters(function: ast.FunctionDef, names: dict[str, ast.expr], project: Project) -> dict[str, str]:
+    """Parameter of a session -> the project with extras: of several such values the one that brings most.
+
+    nox runs a session for each value, and with extras that a value leaves out tests are skipped.
+    """
+    given = {}
+    for mark in function.decorator_list:
+        if not isinstance(mark, ast.Call) or len(mark.args) < 2 or "parametrize" not in ast.unparse(mark.func):
+            continue
+        name, values = literal(mark.args[0], {}), mark.args[1]
+        values = names.get(values.id, values) if isinstance(values, ast.Name) else values
+        words = [word for node in ast.walk(values) if isinstance(node, ast.expr) and (word := _word(node, {}))]
+        own = [word for word in words if EXTRAS.fullmatch(word)]
+        if isinstance(name, str) and own:
+            given[name] = max(own, key=lambda word: _brings(word, project))
+    return given
+
+
+def _brings(word: str, project: Project) -> int:
+    """How many requirement lines the extras of the project bring."""
+    match = EXTRAS.fullmatch(word)
+    return sum(len(offered(project.extras, name.strip())) for name in match[1].split(",")) if match else 0
 
 
 def installed(files: Files, folder: str, words: list[str], where: str, needs: Needs) -> None:

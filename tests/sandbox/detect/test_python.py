@@ -258,6 +258,34 @@ def test_other_tools_that_say_what_tests_need(file: str, text: str, wanted: str)
     assert " mock" in line
 
 
+SESSIONS = """
+ROOT = Path(__file__).parent
+WAYS = [nox.param(value, id=name) for name, value in [("none", str(ROOT)), ("a", f"{ROOT}[a]"), ("b", f"{ROOT}[b,a]")]]
+
+@nox.session
+@nox.parametrize("way", WAYS)
+def tests(session, way):
+    session.install("--group=test", way)
+    session.run("pytest", "tests")
+"""
+
+
+@pytest.mark.parametrize(
+    ("sessions", "wanted"),
+    [
+        (SESSIONS, "-e '.[a,b]'"),
+        (SESSIONS.replace("WAYS)", '[".", ".[a]"])'), "-e '.[a]'"),
+        (SESSIONS.replace('test", way', 'test", "-e", f"{ROOT}[b]"'), "-e '.[b]'"),
+        (SESSIONS.replace("WAYS)", '["none", "c"])'), "-e ."),
+    ],
+)
+def test_extras_that_the_sessions_of_a_noxfile_are_run_with(sessions: str, wanted: str) -> None:
+    extras = '[project.optional-dependencies]\na = ["orjson"]\nb = ["rich", "idna"]\n'
+    groups = '[dependency-groups]\ntest = ["pytest"]\n'
+    line = installed(recipes({"pyproject.toml": PROJECT + extras + groups, "noxfile.py": sessions})[0])
+    assert line == f"{wanted} --group test"
+
+
 def test_another_python_where_the_base_is_not_accepted() -> None:
     old = recipes({"pyproject.toml": PROJECT + 'requires-python = ">=3.13"\n'})[0]
     assert "--python '>=3.13'" in old.setup[1]
