@@ -8,7 +8,10 @@ from dataclasses import replace
 from sandbox.detect.files import Files, below
 from sandbox.port import Recipe
 
-EACH_FILE = """ruby -Ilib -Itest -e 'Dir["./test/**/{test_*,*_test}.rb"].sort.each { |file| require file }' -- -v"""
+NAMES = ("test_*", "*_test", "spec_*", "*_spec")
+EACH_FILE = (
+    f"""ruby -Ilib -Itest -e 'Dir["./test/**/{{{",".join(NAMES)}}}.rb"].sort.each {{ |file| require file }}' -- -v"""
+)
 BESIDE = re.compile(
     r"(rubocop|simplecov|coveralls|codecov|codeclimate|yard|pry|byebug|debug|guard|rdoc|redcarpet|ronn|kramdown|steep|rbs"
     r"|sorbet|appraisal|benchmark|bundler|rake\b|ruby-lsp|solargraph|github_changelog|gem-release|overcommit|standard)"
@@ -21,7 +24,7 @@ def detect(files: Files, folder: str, base_image: str) -> list[Recipe]:
     """Recipes for the Ruby project in `folder`: with its Gemfile, then with the gems that Debian has."""
     prefix = "" if folder == "." else folder + "/"
     specs = files.glob(prefix + "spec/*_spec.rb")
-    units = files.glob(prefix + "test/*_test.rb", prefix + "test/*test_*.rb")
+    units = files.glob(*(f"{prefix}test/{place}{name}.rb" for place in ("", "*/") for name in NAMES))
     if not specs and not units:
         return []
     command, reporter, why = _suite(files, folder, specs, units)

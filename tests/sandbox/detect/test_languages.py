@@ -196,6 +196,13 @@ def test_ruby() -> None:
     assert first({"lib/a.rb": "", "test/test_a.rb": ""}).packages == ("ruby", "rake", "bundler", "ruby-minitest")
 
 
+@pytest.mark.parametrize("name", ["test/spec_a.rb", "test/unit/spec_a.rb", "test/a_spec.rb", "test/unit/a_test.rb"])
+def test_ruby_files_of_minitest_by_their_names(name: str) -> None:
+    found = first({"a.gemspec": "", name: "require 'minitest/autorun'\n"})
+    assert found.reporter == "minitest"
+    assert 'Dir["./test/**/{test_*,*_test,spec_*,*_spec}.rb"]' in found.test_command
+
+
 def test_ruby_without_a_registry_has_the_gems_of_debian() -> None:
     project = {
         "Gemfile": "gemspec\ngroup :development do\n  gem 'rubocop'\n  gem \"webmock\", '~> 3'\nend\n",
