@@ -105,6 +105,15 @@ class Agent:
         for child in self.children:
             yield from child.everyone()
 
+    @property
+    def disputes(self) -> str:
+        """Which tests it and its descendants hold to be wrong, and why; one a line."""
+        return "\n".join(one.disputed for one in self.everyone() if one.disputed)
+
+    def undisputed(self) -> Agent:
+        """It and its descendants, once what they disputed has been looked at."""
+        return replace(self, disputed="", children=tuple(child.undisputed() for child in self.children))
+
     def pieces(self) -> list[Piece]:
         """What it and its descendants wrote, in an order that depends on the tree alone."""
         return [

@@ -33,7 +33,7 @@ from bot.team.organization.owners import Finding, concerned, failures, faults
 from bot.team.organization.roles import MOTHER, TESTS, Skeleton
 from bot.team.organization.spans import parse
 from bot.team.organization.steering import corrected
-from bot.team.roles import Reproduction, Role
+from bot.team.roles import Plan, Reproduction, Role
 from bot.team.scout import without_code
 from bot.team.steps import Answer, Ask, Execute, Note, Step, Strategy, Together
 from repo_tools.tree import Tree
@@ -144,8 +144,7 @@ def _solve(session: Session, rounds: int) -> Work:
         skeleton = yield from _imported(session, skeleton)
     if skeleton is None:
         return Delivery(None, None, session.board, (), "stuck")
-    yield from session.put("skeleton", skeleton, 1)
-    yield from session.put("plan", skeleton.plan, 1)
+    yield from _decided(session, skeleton, 1)
     if skeleton.decision != "change":
         return Delivery(None, skeleton.plan, session.board, (), "declined")
     if found is not None and found.decision != "reproduced":
@@ -153,9 +152,21 @@ def _solve(session: Session, rounds: int) -> Work:
         yield from session.put("plan", declined, 1)
         return Delivery(None, declined, session.board, (), "declined")
     root = yield from _grown(session, skeleton)
-    ended = yield from _rounds(session, skeleton, root, rounds)
+    ended = yield from _rounds(session, root, rounds)
     best = best_of(session.attempts)
-    return Delivery(best, skeleton.plan, session.board, tuple(session.attempts), ended)
+    return Delivery(best, _plan_of(session, best), session.board, tuple(session.attempts), ended)
+
+
+def _decided(session: Session, skeleton: Skeleton, round_: int) -> Generator[Step, Any, None]:
+    """Put on the board what the root decided, and in which words."""
+    yield from session.put("skeleton", skeleton, round_)
+    yield from session.put("plan", skeleton.plan, round_)
+
+
+def _plan_of(session: Session, best: Attempt | None) -> Plan | None:
+    """What was decided when the best state was made: a later decision is about other code."""
+    plans = session.board.all("plan")
+    return next((entry.value for entry in reversed(plans) if best is None or entry.round <= best.round), None)
 
 
 def _opened(session: Session) -> Generator[Step, Any, tuple[Answer, Reproduction | None]]:
@@ -203,7 +214,7 @@ def _grown(session: Session, skeleton: Skeleton) -> Generator[Step, Any, Agent]:
     return root
 
 
-def _rounds(session: Session, skeleton: Skeleton, root: Agent, rounds: int) -> Generator[Step, Any, str]:
+def _rounds(session: Session, root: Agent, rounds: int) -> Generator[Step, Any, str]:
     """Put together, prove, correct. Every state that could be delivered is executed, the last one too."""
     base, spoken, last = session.work.tree, session.spoken, False
     for number in range(1, rounds + 1):
@@ -211,7 +222,7 @@ def _rounds(session: Session, skeleton: Skeleton, root: Agent, rounds: int) -> G
         findings = faults(base, root, made, spoken)
         proves = not findings or last or number == rounds
         if proves:
-            attempt = yield from _proved(session, skeleton, made, findings, number)
+            attempt = yield from _proved(session, made, findings, number)
             root, worse = _kept(session, attempt, root, number)
             if attempt.sound or for_a_person(session.work, attempt.tree, attempt.verdict):
                 yield from session.remember(root, number)
@@ -226,7 +237,8 @@ def _rounds(session: Session, skeleton: Skeleton, root: Agent, rounds: int) -> G
         before = root
         root = yield from _corrected(session, root, findings, made, number)
         # What nobody changes any more is proved as it is, if it was not yet.
-        last = root.pieces() == before.pieces() and not root.disputed
+        last = root.pieces() == before.pieces() and not root.disputes
+        root = root.undisputed()
         if last and proves:
             break
     return "stuck" if last else "done"
@@ -240,10 +252,8 @@ def put_together(base: Tree, root: Agent) -> Assembled:
     return assemble(base, list(pieces.values()))
 
 
-def _proved(
-    session: Session, skeleton: Skeleton, made: Assembled, findings: list[Finding], number: int
-) -> Generator[Step, Any, Attempt]:
-    tree = merged(made.tree, session.tests)
+def _proved(session: Session, made: Assembled, findings: list[Finding], number: int) -> Generator[Step, Any, Attempt]:
+    tree, skeleton = merged(made.tree, session.tests), session.board.last("skeleton")
     reproduction = session.board.last("reproduction")
     stated = reproduction.reason if reproduction else ""
     verdict, after = yield from prove(session.work, tree, stated, session.without)
@@ -262,7 +272,7 @@ def _kept(session: Session, attempt: Attempt, root: Agent, number: int) -> tuple
         return root, False
     back = restored(session.best[1], root)
     why = f"the change of this round made it worse and was taken back: {'; '.join(attempt.verdict.reasons)[:600]}"
-    back = replace(back, plea="", disputed="").remembering(number, "rolled back", why)
+    back = replace(back, plea="").remembering(number, "rolled back", why)
     session.best = (session.best[0], back)
     return back, True
 
@@ -275,8 +285,8 @@ def _corrected(
         root = yield from corrected(session.site(number + 1, root), root, findings, "", now)
     else:
         root = yield from _alone(session, root, findings, number + 1)
-    if root.disputed:
-        yield from session.put("dispute", root.disputed, number)
+    if root.disputes:
+        yield from session.put("dispute", root.disputes, number)
         answer: Answer = yield from one(session.tests_ask())
         if isinstance(answer.submitted, Reproduction):
             yield from session.put("reproduction", answer.submitted, number)
@@ -293,6 +303,7 @@ def _alone(session: Session, root: Agent, findings: list[Finding], number: int) 
     if not isinstance(answer.submitted, Skeleton) or answer.submitted.decision != "change":
         return root
     new = answer.submitted
+    yield from _decided(session, new, number)
     root = replace(root, spans=tuple(dict.fromkeys(parse(code.span) for code in new.code)), code={}, imports={})
     root = with_code(session.site(number), root, new.code)
     if new.parts:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bot.bench.made_projects import Player, mended, project, shown
 from bot.llm.port import Completion, Request, ToolCall
 from bot.publish.verdict import baseline
@@ -237,6 +239,70 @@ def test_a_test_that_the_root_holds_to_be_wrong_is_judged_by_who_wrote_it(tmp_pa
     again = next(ask for ask in stage.asks if ask.agent == "reproducer-2")
     assert "test_scale_1 asserts the unasked" in again.brief["objections"]
     assert not any(path.startswith("units/") for path in again.on.patch.files), "it does not see the change"
+
+
+def test_a_test_that_a_mother_below_the_root_holds_to_be_wrong_is_judged_once(tmp_path: Path) -> None:
+    said = "test_scale_1 asserts what nobody asked for"
+    times: dict[str, int] = {}
+
+    def change(request: Request, value: dict[str, Any]) -> dict[str, Any]:
+        if request.role == "child" and request.agent in {"child-1.1", "child-2.1"}:
+            code = [{"span": span, "text": text} for span, text in shown(request.messages[1].content)]
+            for one in code:
+                one["text"] = one["text"].replace("(value):", "(value, *, offset=0):")
+            return value | {"code": code}
+        if "cause" in value:
+            who = request.agent.partition("~")[0]
+            times[who] = times.get(who, 0) + 1
+            if who == "mother-1" and times[who] == 1:
+                return {"cause": "The test is wrong, not the code.", "wrong_tests": said}
+            if who == "mother-0":
+                wanted = {1: "1", 2: "2", 3: "1"}[times[who]]
+                value["directions"] = [one for one in value["directions"] if one["part"] == wanted]
+        return value
+
+    stage, delivery = solved(tmp_path, project(4_000, 60), Edited(change))
+    asks = [ask for ask in stage.asks if ask.role.name == "reproducer"]
+    assert [ask.agent for ask in asks] == ["reproducer-1", "reproducer-2"]
+    assert said in asks[1].brief["objections"]
+    assert [entry.value for entry in delivery.board.all("dispute")] == [said]
+    assert delivery.best is not None
+    assert delivery.best.sound, "the test stood, and the code was mended"
+
+
+class Alone(Edited):
+    """A root that writes all by itself, anew after each failure."""
+
+    def complete(self, request: Request) -> Completion:
+        if request.role != "mother":
+            return super().complete(request)
+        name, value = self.skeleton(request.messages)[0]
+        return reply(call(name, **(self._change(request, value) if name == "submit" else value)))
+
+
+@pytest.mark.parametrize(("lost", "best"), [({1: 1, 2: 0}, 2), ({1: 1, 2: 2, 3: 2, 4: 2}, 1)], ids=["better", "worse"])
+def test_who_writes_anew_is_taken_at_the_words_for_what_is_delivered(
+    tmp_path: Path, lost: dict[int, int], best: int
+) -> None:
+    times = iter(lost)
+
+    def change(request: Request, value: dict[str, Any]) -> dict[str, Any]:
+        if request.role != "mother":
+            return value
+        number = next(times)
+        for one in value["code"][: lost[number]]:
+            one["text"] = one["text"].replace(" + offset", "")
+        words = {"title": f"Give an offset, try {number}", "diagnosis": f"No offset, says try {number}."}
+        return value | words | {"doubts": [f"doubt {number}"]}
+
+    _, delivery = solved(tmp_path, project(2_000, 2), Alone(change))
+    assert delivery.best is not None and delivery.best.change is not None and delivery.plan is not None
+    assert delivery.best.round == best
+    assert delivery.best.change.title == f"Give an offset, try {best}"
+    assert delivery.best.change.cause == delivery.plan.diagnosis == f"No offset, says try {best}."
+    assert delivery.plan.doubts == [f"doubt {best}"]
+    told = [entry.value.diagnosis for entry in delivery.board.all("skeleton")]
+    assert told == [f"No offset, says try {number}." for number in lost]
 
 
 def test_a_skeleton_that_cannot_be_imported_is_made_anew(tmp_path: Path) -> None:
