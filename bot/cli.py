@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import signal
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -16,7 +17,7 @@ from rich.text import Text
 
 from bot.bench.cli import app as bench_app
 from bot.commands import action, repository, service, setup
-from bot.errors import AgentFixError
+from bot.errors import AgentFixError, BadInput
 from bot.task import Outcome, Task
 
 app = typer.Typer(
@@ -96,13 +97,32 @@ def run(  # noqa: PLR0917 - options, not arguments
 
 
 @app.command()
-def resume(name: RunName = None, json: Json = False) -> None:
-    """Carry on a run that a crash or Ctrl-C ended; nothing that was paid for is asked again."""
-    from bot.service.runs import find
+def resume(
+    name: RunName = None,
+    model: Annotated[str | None, typer.Option(help="Another model, for a run that a limit or error ended.")] = None,
+    budget_usd: Annotated[float | None, typer.Option(min=0.01, help="What that may cost, all in all.")] = None,
+    max_minutes: Annotated[float | None, typer.Option(min=0.1, help="How long that may work from now on.")] = None,
+    json: Json = False,
+) -> None:
+    """Carry on a run that a crash, Ctrl-C, a limit or an error ended; nothing that was paid for is asked again."""
+    from bot import wiring
+    from bot.service.runs import carried_on, find
     from bot.settings import load_settings
 
-    settings = load_settings()
-    _execute(settings, find(settings.state_dir, name, unfinished=True), json)
+    settings = load_settings(model=model, budget_usd=budget_usd, max_minutes=max_minutes)
+    folder = find(settings.state_dir, name, resumable=True)
+    if folder.done:
+        order = folder.order()
+        limits = replace(
+            settings.limits, usd=budget_usd or order.limits.usd, minutes=max_minutes or order.limits.minutes
+        )
+        folder = carried_on(settings.state_dir, folder, limits, wiring.models(settings) if model else order.models)
+    elif model or budget_usd or max_minutes:
+        raise BadInput(
+            f"{folder.name} has not ended, and goes on within its own limits and with its own models: "
+            "resume it without --model, --budget-usd and --max-minutes."
+        )
+    _execute(settings, folder, json)
 
 
 @app.command()
@@ -216,6 +236,9 @@ def _report(ended: Any, json: bool) -> NoReturn:
         + (f"${ended.usd:.3f}" if ended.usd is not None else "price not known"),
         "time": f"{ended.seconds:.0f} s (model {ended.seconds_model:.0f}, sandbox {ended.seconds_sandbox:.0f})",
         "transcript": f"agent-fix transcript {ended.run}",
+        "to go on": f"agent-fix resume {ended.run}, if need be with --budget-usd, --max-minutes or --model"
+        if ended.stopped
+        else "",
     }
     lines += [Text(), *(Text(f"{name}: {value}") for name, value in rows.items() if value)]
     Console().print(Panel(Text("\n").join(lines), title=shown.headline, title_align="left"))

@@ -17,7 +17,7 @@ from bot.llm.openai_chat import OpenAIChat, Server
 from bot.llm.port import Model, Usage
 from bot.llm.prices import price
 from bot.llm.react_text import TextTools
-from bot.llm.recorded import Compare, Recorded
+from bot.llm.recorded import Compare, PaidBefore, Recorded
 from bot.prompts import render
 from bot.publish.proposal import PullRequestText
 from bot.records import Record
@@ -127,7 +127,8 @@ def carry_out(
     ):
         publisher = Folder(LocalRepo(repository, folder.path))
         shop = workshop(settings, order, stop, publisher, local_name(order.repository))
-        shop = replace(shop, share=Shared(order.run))
+        paid = [Recorded.of_transcript(one) for one in folder.paid]
+        shop = replace(shop, share=Shared(order.run), model=PaidBefore(paid, shop.model) if paid else shop.model)
         commit = repository.resolve(order.task.base_commit)
         ended = Job(order, commit, shop, steps, transcript).carry_out()
     folder.keep(ended)

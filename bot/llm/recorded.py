@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import itertools
 import json
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from bot.errors import Diverged
 from bot.llm.budget import steady
-from bot.llm.port import Completion, Message, Request, ToolCall, Usage
+from bot.llm.port import Completion, Message, Model, Request, ToolCall, Usage
 from bot.records import Completed
 from bot.secrets_mask import Mask
 from bot.transcript import read, requests
@@ -48,7 +49,6 @@ class Recorded:
         self._exchanges = dict(exchanges)
         self._compare = compare
         self._mask = Mask()
-        self._asked: set[tuple[str, int]] = set()
 
     @classmethod
     def of_transcript(cls, path: Path, compare: Compare = Compare.STRICT) -> Recorded:
@@ -74,20 +74,13 @@ class Recorded:
 
     def complete(self, request: Request) -> Completion:
         """Raises `Diverged`, which names agent, request and what differs."""
-        key = (request.agent, request.index)
-        exchange = self._exchanges.get(key)
+        exchange = self._exchanges.get((request.agent, request.index))
         if exchange is None:
             raise Diverged(f"{_step(request)} is not in the record, which has {self._known(request.agent)}.")
         difference = self._difference(exchange, request)
         if difference:
             raise Diverged(f"{_step(request)} is not the recorded one: {difference}.")
-        self._asked.add(key)
         return exchange.completion
-
-    @property
-    def unasked(self) -> tuple[tuple[str, int], ...]:
-        """Agent and index of the completions that nobody has asked for."""
-        return tuple(key for key in self._exchanges if key not in self._asked)
 
     def _known(self, agent: str) -> str:
         count = sum(1 for name, _ in self._exchanges if name == agent)
@@ -121,6 +114,22 @@ class Recorded:
             if lengths[0] != lengths[1]:
                 return _differ(f"message {number} ({new.role}), number of lines", *map(str, lengths))
         return None
+
+
+class PaidBefore:
+    """A `Model` that gives what an earlier run paid for, and asks another model for the rest."""
+
+    def __init__(self, paid: Sequence[Recorded], live: Model) -> None:
+        """`paid` is looked through in order."""
+        self._paid = paid
+        self._live = live
+
+    def complete(self, request: Request) -> Completion:
+        """Raises what the other model raises. What is asked otherwise than before is asked anew."""
+        for record in self._paid:
+            with contextlib.suppress(Diverged):
+                return record.complete(request)
+        return self._live.complete(request)
 
 
 def answer(

@@ -127,7 +127,8 @@ class Job:
         try:
             result = self._work(objection)
         except Exception as error:  # noqa: BLE001 - the outermost edge of a run: a defect of ours is an outcome too
-            result = self._ended(*failure(error))
+            outcome, reason = failure(error)
+            result = self._ended(outcome, reason, stopped=outcome in STOPPED)
         self.transcript.add(RunEnded(outcome=result.outcome, text=result.reason, spent=self.meter.by_role))
         return result
 
@@ -138,6 +139,8 @@ class Job:
 
     def _begin(self) -> None:
         order = self.order
+        notes = [f"It carries on the run {order.continues}."] if order.continues else []
+        notes += ["The model's words are a recording."] if order.recording else []
         self.transcript.add(
             RunStarted(
                 run=order.run,
@@ -145,7 +148,7 @@ class Job:
                 models=order.models,
                 limits=order.limits,
                 versions={"agent-fix": __version__},
-                note="The model's words are a recording." if order.recording else "",
+                note=" ".join(notes),
             )
         )
         self._stage(Stage.CLAIMED)
@@ -238,6 +241,8 @@ class Job:
         return self._ended(outcome, reason, delivery, published=published, check=text.check)
 
     def _ended(self, outcome: Outcome, reason: str, delivery: Delivery | None = None, **found: Any) -> Ended:
+        if delivery is not None and delivery.stop is not None:
+            found["stopped"] = not isinstance(delivery.stop, NoProgress)
         return ended(
             self.order,
             outcome,
@@ -265,6 +270,8 @@ FAILURES: Mapping[type[Exception], Outcome] = {
     AgentFixError: Outcome.ERROR,
 }
 """How a run ends that one of these ended; the first that fits."""
+STOPPED = (Outcome.OVER_BUDGET, Outcome.TIMED_OUT, Outcome.ERROR)
+"""Those of them after which there is something to go on with."""
 
 
 def failure(error: Exception) -> tuple[Outcome, str]:

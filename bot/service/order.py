@@ -37,6 +37,8 @@ class Order(BaseModel):
     """Whether prompts must be as they were when the recording was made, not only the tools that it calls."""
     publish: bool = True
     """False in a replay: the change is compared, not published."""
+    continues: str = ""
+    """The run that was stopped before its work was done and goes on in this one; empty if there is none."""
 
 
 class Ended(BaseModel):
@@ -59,6 +61,8 @@ class Ended(BaseModel):
     """Markdown: what was shown of the change."""
     annotations: tuple[Annotation, ...] = ()
     """Where in the files to look."""
+    stopped: bool = False
+    """Whether it ended before its work was done: by a limit, by the model or by a defect."""
     rounds: int = 0
     calls: int = 0
     tokens_in: int = 0

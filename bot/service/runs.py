@@ -5,18 +5,22 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from bot.errors import BadInput
-from bot.service.order import Ended, Order, is_run
+from bot.llm.budget import Limits
+from bot.service.order import Ended, Order, is_run, new_run
 
 T = TypeVar("T", bound=BaseModel)
+STEPS = "steps.sqlite"
 
 
 @dataclass(frozen=True)
@@ -38,12 +42,36 @@ class RunFolder:
     @property
     def database(self) -> str:
         """The address of the steps' database, SQLAlchemy's way of writing it."""
-        return f"sqlite:///{self.path / 'steps.sqlite'}"
+        return f"sqlite:///{self.path / STEPS}"
 
     @property
     def pull_request(self) -> Path:
         """The pull request's title and body, if there is one."""
         return self.path / "pull-request.md"
+
+    @property
+    def paid(self) -> list[Path]:
+        """The transcripts of the runs that this one carries on, the newest first."""
+        return sorted(self.path.glob("paid-*.jsonl"), reverse=True)
+
+    @property
+    def continued(self) -> str:
+        """The run in which this one goes on; empty if there is none."""
+        mark = self.path / "continued"
+        return mark.read_text("utf-8") if mark.exists() else ""
+
+    @property
+    def resumable(self) -> bool:
+        """Whether it can be carried on: it has not ended, or was stopped before its work was done.
+
+        One that the service ended is not: its steps are in the service's database, and its issue on the forge.
+        """
+        if not self.done:
+            return True
+        try:
+            return (self.path / STEPS).exists() and not self.continued and self.result().stopped
+        except BadInput:
+            return False
 
     @property
     def done(self) -> bool:
@@ -92,6 +120,33 @@ def begin_or_find(state: Path, order: Order) -> RunFolder:
     return RunFolder(path)
 
 
+def carried_on(state: Path, ended: RunFolder, limits: Limits, models: dict[str, str]) -> RunFolder:
+    """A folder for a new run that goes on where one that was stopped had to end, within other limits.
+
+    What that one had paid for is at hand in it; it counts as spent. Raises `BadInput` if it goes on already.
+    """
+    with ended.held():
+        if ended.continued:
+            raise BadInput(f"The run {ended.name} goes on as {ended.continued}: name that one.")
+        before = ended.order()
+        order = before.model_copy(
+            update={
+                "run": new_run(before.task.title),
+                "limits": limits,
+                "models": models,
+                "started": datetime.now(UTC),
+                "continues": ended.name,
+            }
+        )
+        path = state / "runs" / order.run
+        path.mkdir(parents=True, mode=0o700)
+        for number, transcript in enumerate([*reversed(ended.paid), ended.transcript]):
+            shutil.copyfile(transcript, path / f"paid-{number:03}.jsonl")
+        write_whole(path / "order.json", order.model_dump_json(indent=1))
+        write_whole(ended.path / "continued", order.run)
+    return RunFolder(path)
+
+
 def all_runs(state: Path) -> list[RunFolder]:
     """Every run, oldest first."""
     folder = state / "runs"
@@ -99,9 +154,10 @@ def all_runs(state: Path) -> list[RunFolder]:
     return [RunFolder(path) for path in sorted(found) if is_run(path.name) and (path / "order.json").exists()]
 
 
-def find(state: Path, name: str | None, *, unfinished: bool = False) -> RunFolder:
+def find(state: Path, name: str | None, *, resumable: bool = False) -> RunFolder:
     """The run of that name or beginning, or the newest. Raises `BadInput` that lists what there is."""
-    runs = [run for run in all_runs(state) if not (unfinished and run.done)]
+    there = all_runs(state)
+    runs = [run for run in there if not resumable or run.resumable]
     matching = [
         run for run in runs if name is None or run.name == name or run.name.startswith(name) or name in run.name
     ]
@@ -110,7 +166,10 @@ def find(state: Path, name: str | None, *, unfinished: bool = False) -> RunFolde
         return (exact or matching)[-1]
     if len(matching) == 1:
         return matching[0]
-    kind = "unfinished run" if unfinished else "run"
+    for run in there:
+        if resumable and run.name == name and run.continued:
+            raise BadInput(f"The run {run.name} goes on as {run.continued}: name that one.")
+    kind = "run to carry on:" if resumable else "run"
     known = "\n".join(f"  {run.name}" for run in (matching or runs)[-10:]) or "  (none)"
     raise BadInput(
         f"There is {'more than one' if matching else 'no'} {kind} {name or ''}. The newest:\n{known}".strip()

@@ -114,6 +114,8 @@ def notes(order: Order, delivery: Delivery) -> tuple[str, ...]:
     said = list(order.notes)
     if order.recording is not None:
         said.append("The model's words in this run are a recording, played back.")
+    if order.continues:
+        said.append(f"This run carries on {order.continues}: what that one had paid for was not asked for again.")
     if delivery.stop is not None:
         said.append(f"The run was stopped before it was done: {delivery.stop}")
     return tuple(said)
@@ -142,6 +144,7 @@ def ended(
     delivery: Delivery | None = None,
     published: Published | None = None,
     check: CheckText | None = None,
+    stopped: bool = False,
 ) -> Ended:
     """The result of a run as it is kept and printed."""
     best = delivery.best if delivery else None
@@ -159,6 +162,7 @@ def ended(
         new_tests=tuple(test.id for test in best.verdict.own) if best else (),
         evidence=check.summary if check else "",
         annotations=check.annotations if check else (),
+        stopped=stopped,
         rounds=len(delivery.attempts) if delivery else 0,
         calls=total.calls,
         tokens_in=total.input,

@@ -26,13 +26,15 @@ ROLE = re.compile(r"^Your role: ([\w ]+)", re.MULTILINE)
 
 @dataclass
 class Playback:
-    """`asked` counts the requests by key; `before` is called with each one."""
+    """`asked` counts the requests by key; `before` is called with each one. Those of the numbers in `refused` get none
+    but an error for an answer."""
 
     answers: dict[Key, Completion]
     before: Callable[[int], None] = lambda number: None
     asked: Counter[Key] = field(default_factory=Counter)
     answered: Counter[Key] = field(default_factory=Counter)
     url: str = ""
+    refused: set[int] = field(default_factory=set)
     briefs: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def key_of(self, messages: list[dict[str, Any]]) -> Key:
@@ -92,8 +94,9 @@ def _handler(state: Playback) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             data = json.dumps(state.answer(body)).encode()
+            refused = sum(state.asked.values()) in state.refused
             try:
-                self.send_response(200)
+                self.send_response(500 if refused else 200)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
@@ -101,6 +104,7 @@ def _handler(state: Playback) -> type[BaseHTTPRequestHandler]:
                 self.wfile.flush()
             except OSError:
                 return  # the client was killed meanwhile
-            state.answered[state.key_of(body["messages"])] += 1
+            if not refused:
+                state.answered[state.key_of(body["messages"])] += 1
 
     return Handler

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.records import CommandRun, Completed, Delivered, Tested
+from bot.records import CommandRun, Completed, Delivered, RunStarted, Tested
 from bot.transcript import read
 from tests.data.demo.demo import project
 from tests.fakes.playback import playback
@@ -109,6 +109,27 @@ def test_interrupted_by_a_person_it_stops_within_seconds_and_carries_on(tmp_path
         model.before = lambda number: None
         result = ended(agent_fix("resume", "--json", state=state, url=model.url))
     assert result["outcome"] == "fixed"
+
+
+def test_what_a_limit_or_the_model_ended_goes_on_and_pays_for_nothing_twice(tmp_path: Path) -> None:
+    repo, state = project(tmp_path), tmp_path / "state"
+    with playback(RECORDING) as model:
+        words = ("run", "--repo", str(repo), "--issue-file", str(ISSUE), "--number", "7", "--json")
+        poor = ended(agent_fix(*words, state=state, url=model.url, more={"AGENT_FIX_BUDGET_CALLS": "3"}))
+        assert (poor["outcome"], poor["calls"], sum(model.answered.values())) == ("over-budget", 3, 3)
+        model.refused.add(5)
+        failed = ended(agent_fix("resume", "--json", state=state, url=model.url, more={"AGENT_FIX_RETRIES": "0"}))
+        assert (failed["outcome"], failed["calls"], sum(model.answered.values())) == ("draft", 4, 4)
+        assert "The provider failed (500)" in failed["reason"]
+        whole = ended(agent_fix("resume", "--budget-usd", "2", "--json", state=state, url=model.url))
+        assert whole["outcome"] == "fixed"
+        assert (set(model.answered.values()), len(model.answered)) == ({1}, len(model.answers))
+    assert whole["calls"] == len(model.answers)
+    assert f"carries on {failed['run']}" in Path(whole["pull_request"]).read_text("utf-8")
+    assert delivered(Path(whole["transcript"])) == delivered(RECORDING)
+    began = read(Path(whole["transcript"]))[0]
+    assert isinstance(began, RunStarted)
+    assert began.limits.usd == 2
 
 
 def test_a_run_that_is_at_work_is_not_resumed_twice(tmp_path: Path) -> None:

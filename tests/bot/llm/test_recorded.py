@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from bot.errors import Diverged
-from bot.llm.port import Message, Request, ToolCall, ToolSpec
-from bot.llm.recorded import Compare, Recorded, answer
+from bot.llm.port import Completion, Message, Request, ToolCall, ToolSpec
+from bot.llm.recorded import Compare, PaidBefore, Recorded, answer
 from bot.records import ToolUsed
 from bot.secrets_mask import Mask
-from bot.transcript import Transcript
+from bot.transcript import Transcript, read, requests
 from tests.bot.test_transcript import MASK, START, conversation, perform
 
 EDIT = ToolSpec("edit", "Edit.", {})
@@ -33,14 +33,32 @@ def test_each_agent_gets_its_own_answers_in_any_order(tmp_path: Path) -> None:
     asked = [*conversation("coder-2", 2), *conversation("coder-1", 3)]
     for request, reply, _ in asked:
         assert model.complete(request) == reply
-    assert model.unasked == ()
 
 
 def test_a_run_that_goes_on_from_the_middle_is_answered(tmp_path: Path) -> None:
     model = recorded(tmp_path)
     request, reply, _ = conversation("coder-1", 3)[2]
     assert model.complete(request) == reply
-    assert model.unasked == (("coder-1", 0), ("coder-1", 1), ("coder-2", 0), ("coder-2", 1))
+
+
+def test_what_was_paid_before_is_given_and_only_the_rest_is_asked_for(tmp_path: Path) -> None:
+    asked: list[Request] = []
+
+    class Live:
+        def complete(self, request: Request) -> Completion:
+            asked.append(request)
+            return answer("new")
+
+    earlier = Recorded.script({"coder-3": [answer("from an earlier one")]})
+    model = PaidBefore([recorded(tmp_path), earlier], Live())
+    for request, reply, _ in conversation("coder-1", 3):
+        assert model.complete(request) == reply
+    assert model.complete(Request("coder", (), (), "coder-3")).text == "from an earlier one"
+    assert asked == []
+    request = conversation("coder-1", 3)[2][0]
+    otherwise, more = _message(1, content="Mend it otherwise.")(request), replace(request, index=3)
+    assert [model.complete(one).text for one in (otherwise, more)] == ["new", "new"]
+    assert asked == [otherwise, more]
 
 
 def _message(number: int, **changes: object) -> Callable[[Request], Request]:
@@ -118,7 +136,6 @@ def test_a_script_is_answers_by_agent_with_ids_of_their_own() -> None:
         "{broken",
     ]
     assert len({call.id for call in (*first.tool_calls, *second.tool_calls)}) == 3
-    assert model.unasked == (("tester-1", 0),)
     with pytest.raises(Diverged, match="Request 3 of coder-1 is not in the record, which has 2 of coder-1"):
         model.complete(replace(request, index=2))
 
@@ -131,7 +148,7 @@ def test_a_replayed_run_writes_the_same_transcript(tmp_path: Path) -> None:
             for request, _, used in conversation(agent, steps):
                 transcript.completion(request, model.complete(request))
                 transcript.add(ToolUsed.model_validate(used.model_dump()))
-    assert Recorded.of_transcript(tmp_path / "again").unasked == Recorded.of_transcript(tmp_path / "t").unasked
+    assert requests(read(tmp_path / "again")) == requests(read(tmp_path / "t"))
     with Transcript.resume(tmp_path / "again", MASK) as transcript:
         transcript.add(START)
         perform(transcript, "coder-1", 3)
