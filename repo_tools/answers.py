@@ -6,6 +6,7 @@ import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from repo_tools.bodies import Bodies
 from repo_tools.documents import Documents
 from repo_tools.facts import defines, unpack_definitions
 from repo_tools.languages import language_of
@@ -40,6 +41,10 @@ class Answers:
         """What each of some files defines, in order; files that were never asked for are parsed, on all cores."""
         numbers = [self.number(path) for path in paths]
         return (unpack_definitions(row) for _, row in self._rows(numbers))
+
+    def bodies(self, numbers: Sequence[int]) -> list[Bodies]:
+        """What the texts of the definitions of some files say."""
+        return [Bodies(row) for row in self._documents.healed(lambda: self._documents.bodies(numbers))]
 
     def lengths(self) -> list[int]:
         """How many words each file has, by number."""

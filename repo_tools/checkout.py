@@ -12,6 +12,7 @@ import difflib
 import functools
 import itertools
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -28,6 +29,7 @@ from repo_tools.objects import BlobReader
 from repo_tools.tree import PastChange
 
 _SUBMODULE = 0o160000
+_LISTED = re.compile(r"([0-7]+) \w+ ([0-9a-f]+)\t([^\0]+)\0")
 _PREFIX = "agent-fix-git-"
 _HOUR = 3600.0
 MOST_CHANGED = 50
@@ -107,9 +109,8 @@ class Commit:
     def _listing(self) -> tuple[Mapping[str, tuple[int, str]], Mapping[str, str]]:
         files: dict[str, tuple[int, str]] = {}
         submodules: dict[str, str] = {}
-        for row in text(self.repository.git.run("ls-tree", "-r", "-z", "--full-tree", self.id)).split("\0")[:-1]:
-            about, _, path = row.partition("\t")
-            octal, _, blob = about.split(" ")
+        listed = self.repository.git.run("ls-tree", "-r", "-z", "--full-tree", self.id)
+        for octal, blob, path in _LISTED.findall(text(listed)):
             mode = int(octal, 8)
             if mode == _SUBMODULE:
                 submodules[path] = blob
@@ -131,22 +132,21 @@ def past_changes(said: str) -> Iterator[PastChange]:
 class Repository:
     """A git repository. Use it as a context manager, or `close` it: a process and a folder belong to it."""
 
-    def __init__(self, git_dir: Path, *, name: str) -> None:
+    def __init__(self, git_dir: Path, object_format: str, *, name: str) -> None:
+        """The repository of a `git_dir` that `located` found."""
         self.name = name
         self.git_dir = git_dir
         """The repository's own git directory (of a work tree that `git worktree` made, that one's)."""
         self.theirs = Git(folder=git_dir, git_dir=git_dir)
         """git on the repository's directory, for references alone: this one reads the repository's configuration."""
-        said = self.theirs.run("rev-parse", "--path-format=absolute", "--git-common-dir", "--show-object-format")
-        folder, _, kind = line(said).rpartition("\n")
-        common = Path(folder)
+        common = _common(git_dir)
         self.objects = common / "objects"
         self._own = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
         self._tidy = weakref.finalize(self, shutil.rmtree, self._own, ignore_errors=True)
         self.git = Git(folder=self._own, git_dir=self._own)
         """git on our own directory: reads the repository's objects, keeps new ones to itself."""
         self.blobs = BlobReader(self.git)
-        self._lay_out(common, kind)
+        self._lay_out(common, object_format)
 
     def __enter__(self) -> Repository:
         return self
@@ -184,8 +184,8 @@ class Repository:
             f"Fetch it first, or name another; branches here: {', '.join(near) or 'none'}"
         )
 
-    def _lay_out(self, common: Path, kind: str) -> None:
-        version = "1\n[extensions]\n\tobjectFormat = sha256" if kind == "sha256" else "0"
+    def _lay_out(self, common: Path, object_format: str) -> None:
+        version = "1\n[extensions]\n\tobjectFormat = sha256" if object_format == "sha256" else "0"
         (self._own / "refs").mkdir()
         (self._own / "objects" / "info").mkdir(parents=True)
         (self._own / "HEAD").write_text("ref: refs/heads/none\n", "ascii")
@@ -204,16 +204,29 @@ def open_local(path: Path) -> Repository:
     folder = path.expanduser()
     if not folder.is_dir():
         raise NotARepository(f"There is no folder {path}: give the folder of a git checkout")
-    outside = Git(folder=folder)
     try:
-        git_dir = Path(line(outside.run("rev-parse", "--absolute-git-dir")))
+        git_dir, object_format = located(Git(folder=folder))
     except GitFailed as error:
         raise NotARepository(
             f"{path} is not a usable git repository ({error}). "
             "Give the folder of a checkout, or make one of it: `git init && git add . && git commit`"
         ) from error
     root = git_dir.parent if git_dir.name == ".git" else folder.resolve()
-    return Repository(git_dir, name=root.name.removesuffix(".git"))
+    return Repository(git_dir, object_format, name=root.name.removesuffix(".git"))
+
+
+def located(git: Git) -> tuple[Path, str]:
+    """The git directory that `git` finds, and by which hash its objects are named. Raises `GitFailed`."""
+    folder, _, object_format = line(git.run("rev-parse", "--absolute-git-dir", "--show-object-format")).rpartition("\n")
+    return Path(folder), object_format
+
+
+def _common(git_dir: Path) -> Path:
+    """The directory that a repository's work trees share, as gitrepository-layout(5) tells."""
+    try:
+        return git_dir / text((git_dir / "commondir").read_bytes().rstrip(b"\r\n"))
+    except FileNotFoundError:
+        return git_dir
 
 
 def sweep() -> int:

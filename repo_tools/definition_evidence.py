@@ -8,14 +8,15 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
+from repo_tools.bodies import Bodies
 from repo_tools.evidence import Evidence
 from repo_tools.file_evidence import FileEvidence, Place, Weighed
-from repo_tools.literals import matching_literals
+from repo_tools.literals import quoted
 from repo_tools.mentions import Mentions
-from repo_tools.symbols import Definition
+from repo_tools.symbols import VALUES, Definition
 from repo_tools.traces import Frame
 from repo_tools.view import View
 from repo_tools.words import spelled, terms
@@ -31,9 +32,6 @@ MANY_DEFINE = 12
 BEST_OF = 5
 """So many of a file's definitions speak for the file together."""
 
-_NO_PLACES = frozenset({"variable", "constant", "field"})
-_CONTAINERS = frozenset({"class", "interface", "struct", "enum", "trait", "namespace", "module", "type"})
-
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -41,8 +39,6 @@ class Unit:
 
     file: int
     definition: Definition
-    own: bytes
-    """Its text; of a class, without what is defined in it."""
 
 
 @dataclass(slots=True)
@@ -57,53 +53,39 @@ class DefinitionEvidence:
 
 
 def definition_evidence(
-    view: View, said: Mentions, files: FileEvidence, texts: Mapping[int, bytes]
+    view: View, said: Mentions, files: FileEvidence, bodies: Mapping[int, Bodies]
 ) -> DefinitionEvidence:
-    """The evidence for all that is defined in the files of `texts` (number and bytes)."""
+    """The evidence for all that is defined in the files of `bodies`, by number."""
     found = DefinitionEvidence()
-    outlines = view.outlines(view.files()[number] for number in texts)
-    for (number, data), outline in zip(texts.items(), outlines, strict=True):
+    finding = _Finding(files.weighed)
+    sizes: list[int] = []
+    outlines = view.outlines(view.files()[number] for number in bodies)
+    for (number, of_file), outline in zip(bodies.items(), outlines, strict=True):
         first = len(found.units)
-        found.units.extend(_units(number, data, [one for one in outline if _is_candidate(one, said)]))
+        places = [place for place, one in enumerate(outline) if _is_candidate(one, said)]
+        times = of_file.count(finding.meaning)
+        found.units += [Unit(number, outline[place]) for place in places]
+        found.times += [times.get(place, {}) for place in places]
+        sizes += [of_file.sizes[place] for place in places]
         found.of_file[number] = range(first, len(found.units))
-    _words(found, files)
+    _words(found, files, finding, sizes)
     _names(found, view, said, files.evidence)
     _places_of_issue(found, files.places)
-    _quotes(found, said, files.evidence, texts)
+    _quotes(found, view, said, files.evidence, bodies)
     _sum_up(found, files.evidence)
     return found
 
 
 def _is_candidate(one: Definition, said: Mentions) -> bool:
     """Whether a definition can be what an issue is about: of single values those that it names, and no plain words."""
-    if one.kind not in _NO_PLACES:
+    if one.kind not in VALUES:
         return True
     name = one.last_name
     return said.names.get(name, 0.0) >= TOLD and (name.isupper() or "_" in name.strip("_"))
 
 
-def _units(number: int, data: bytes, kept: Sequence[Definition]) -> Iterator[Unit]:
-    for place, one in enumerate(kept):
-        is_container = one.kind in _CONTAINERS
-        yield Unit(number, one, _without_members(data, one, kept, place) if is_container else data[one.start : one.end])
-
-
-def _without_members(data: bytes, one: Definition, kept: Sequence[Definition], place: int) -> bytes:
-    pieces, at = [], one.start
-    for member in kept[place + 1 :]:
-        if member.start >= one.end:
-            break
-        if member.start >= at:
-            pieces.append(data[at : member.start])
-            at = member.end
-    pieces.append(data[at : one.end])
-    return b"\n".join(pieces)
-
-
-def _words(found: DefinitionEvidence, files: FileEvidence) -> None:
-    """BM25 over bodies and names, and sums of rarity over names and over owners."""
-    finding = _Finding(files.weighed)
-    sizes = [finding.count(unit.own, into=found.times) for unit in found.units]
+def _words(found: DefinitionEvidence, files: FileEvidence, finding: _Finding, sizes: Sequence[int]) -> None:
+    """BM25 over bodies, of so many words each, and names, and sums of rarity over names and over owners."""
     mean = sum(sizes) / max(1, len(sizes)) or 1.0
     worth = _worth(found.times, files.weighed)
     text, of_name, of_owner = {}, {}, {}
@@ -127,24 +109,15 @@ class _Finding:
     """Which terms of the query, by place, are found where."""
 
     def __init__(self, weighed: Sequence[Weighed]) -> None:
-        self._meaning: dict[bytes, list[int]] = {}
+        self.meaning: dict[bytes, list[int]] = {}
+        """Word -> terms."""
         self._forms: dict[str, list[int]] = {}
         self._names: dict[str, frozenset[int]] = {}
         for place, one in enumerate(weighed):
             for word in one.written:
-                self._meaning.setdefault(word, []).append(place)
+                self.meaning.setdefault(word, []).append(place)
             for form in one.term.forms:
                 self._forms.setdefault(form, []).append(place)
-
-    def count(self, text: bytes, into: list[dict[int, float]]) -> int:
-        """Append how often each term stands in a text; how many words it has in all."""
-        every = spelled(text)
-        times: dict[int, float] = {}
-        for word, count in Counter(filter(self._meaning.__contains__, every)).items():
-            for term in self._meaning[word]:
-                times[term] = times.get(term, 0.0) + count
-        into.append(times)
-        return len(every)
 
     def in_name(self, name: str) -> frozenset[int]:
         """The terms that find a name, or one of its owners if it has any."""
@@ -181,7 +154,7 @@ def _names(found: DefinitionEvidence, view: View, said: Mentions, of_files: Evid
         if weight and len(defining[name]) <= MANY_DEFINE:
             reason = f"the issue mentions {name}" if weight >= TOLD else ""
             found.evidence.add("mentioned", place, weight / len(defining[name]), reason)
-        if unit.definition.kind in _NO_PLACES:
+        if unit.definition.kind in VALUES:
             # It has so few words that nothing else would speak for it: that it is a candidate at all does.
             found.evidence.add("constant", place, 1 / len(defining[name]))
         owner = owners[-1] if owners else view.files()[unit.file].rpartition("/")[2].partition(".")[0]
@@ -224,18 +197,19 @@ def _innermost(found: DefinitionEvidence, file: int, line: int) -> int | None:
     return max(around, default=None)
 
 
-def _quotes(found: DefinitionEvidence, said: Mentions, of_files: Evidence[int], texts: Mapping[int, bytes]) -> None:
+def _quotes(
+    found: DefinitionEvidence, view: View, said: Mentions, of_files: Evidence[int], bodies: Mapping[int, Bodies]
+) -> None:
     """Lines of code and messages in the issue that stand in a file."""
-    quotes = [(quote, quote.encode("utf-8", "surrogateescape")) for quote in said.quotes]
     hits: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for number, data in texts.items():
-        for quote, wanted in quotes:
-            at = data.find(wanted)
-            if at >= 0:
-                hits.setdefault(("quoted", quote), []).append((number, at))
-        for literal, at in matching_literals(data, said.text):
-            hits.setdefault(("message", literal), []).append((number, at))
-    starts = {number: [found.units[place].definition.start for place in found.of_file[number]] for number in texts}
+    for quote in said.quotes:
+        if places := _standing(view, quote, bodies.keys()):
+            hits["quoted", quote] = places
+    for number, of_file in bodies.items():
+        for at, pieces in of_file.messages():
+            if piece := quoted(pieces, said.text):
+                hits.setdefault(("message", piece), []).append((number, at))
+    starts = {number: [found.units[place].definition.start for place in found.of_file[number]] for number in bodies}
     for (signal, text), places in hits.items():
         strength = min(len(text), 60) / 30 / len(places)
         reason = f"holds the {'line' if signal == 'quoted' else 'message'} {text[:60]!r} of the issue"
@@ -244,6 +218,18 @@ def _quotes(found: DefinitionEvidence, said: Mentions, of_files: Evidence[int], 
             place = _holding(found, number, at, starts[number])
             if place is not None:
                 found.evidence.add(signal, place, strength, reason)
+
+
+def _standing(view: View, quote: str, files: Set[int]) -> list[tuple[int, int]]:
+    """Those of `files` in which a line stands, and its first offset there."""
+    wanted = quote.encode("utf-8", "surrogateescape")
+    # Only files with all of its words are read: hardly any.
+    for word in dict.fromkeys(spelled(wanted)):
+        files = files & view.with_word(word.decode("utf-8", "surrogateescape")).keys()
+        if not files:
+            return []
+    found = ((number, view.read(view.files()[number]).find(wanted)) for number in sorted(files))
+    return [(number, at) for number, at in found if at >= 0]
 
 
 def _holding(found: DefinitionEvidence, number: int, at: int, starts: Sequence[int]) -> int | None:

@@ -7,17 +7,18 @@ import functools
 import itertools
 import threading
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from repo_tools.bodies import bodies_row
 from repo_tools.covering import covering
 from repo_tools.errors import ObjectMissing
-from repo_tools.facts import words_row
+from repo_tools.facts import unpack_definitions, words_row
 from repo_tools.history import MOST, history
 from repo_tools.languages import LANGUAGES, language_of
 from repo_tools.parse_pool import File, parsed
 from repo_tools.patch import EXECUTABLE, REGULAR
-from repo_tools.postings import Postings
+from repo_tools.postings import Buffer, Postings
 from repo_tools.store import Damaged, Facts, IndexUnusable, Store
 from repo_tools.tree import Tree
 
@@ -87,23 +88,44 @@ class Documents:
             ]
         return self._postings
 
-    def definitions(self, files: Sequence[int]) -> list[memoryview | bytes]:
+    def definitions(self, files: Sequence[int]) -> list[Buffer]:
         """For each of `files`, by number, the packed definitions; those that are not kept are parsed first.
 
         Raises `Damaged`.
         """
-        documents = {self._numbers[file]: self.files[file] for file in files}
-        rows: dict[int, bytes | memoryview | None] = {
-            document: self._store.row(Facts.DEFINITIONS, document) for document in documents
-        }
-        new = {document: path for document, path in documents.items() if rows[document] is None}
-        if new:
-            contents = zip(new, self._tree.read_many(new.values()), strict=True)
-            made = parsed(File(document, _language_name(path), data) for document, (path, data) in contents)
-            while chunk := list(itertools.islice(made, CHUNK)):
-                self._store.add(Facts.DEFINITIONS, chunk)
-                rows.update(chunk)
+        return self._rows(Facts.DEFINITIONS, files, self._parsed)
+
+    def bodies(self, files: Sequence[int]) -> list[Buffer]:
+        """For each of `files`, by number, what the texts of its definitions say. Raises `Damaged`."""
+        return self._rows(Facts.BODIES, files, self._said)
+
+    def _rows(
+        self, facts: Facts, files: Sequence[int], make: Callable[[Sequence[int]], Iterable[tuple[int, bytes]]]
+    ) -> list[Buffer]:
+        """The rows of `files`; `make` is asked for those that are not kept."""
+        rows: dict[int, Buffer | None] = {}
+        for file in files:
+            rows[self._numbers[file]] = self._store.row(facts, self._numbers[file])
+        new = {self._numbers[file]: file for file in files if rows[self._numbers[file]] is None}
+        made = iter(make(list(new.values())) if new else ())
+        while chunk := list(itertools.islice(made, CHUNK)):
+            self._store.add(facts, chunk)
+            rows.update(chunk)
         return [rows[self._numbers[file]] or b"" for file in files]
+
+    def _parsed(self, files: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        return parsed(
+            File(self._numbers[file], _language_name(path), data)
+            for file, (path, data) in zip(files, self._contents(files), strict=True)
+        )
+
+    def _said(self, files: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        outlines = map(unpack_definitions, self.definitions(files))
+        for file, outline, (_, data) in zip(files, outlines, self._contents(files), strict=True):
+            yield self._numbers[file], bodies_row(data, outline)
+
+    def _contents(self, files: Sequence[int]) -> Iterator[tuple[str, bytes]]:
+        return self._tree.read_many(self.files[file] for file in files)
 
     def history(self) -> tuple[Postings, list[tuple[int, ...]]]:
         """The words of past commits' messages, and of the files of now, by number, those that each changed.

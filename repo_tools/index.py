@@ -11,7 +11,10 @@ from repo_tools.store import Store
 from repo_tools.tree import Tree
 from repo_tools.view import View
 
-_DECIDING = ("facts", "languages", "symbols", "words", "postings", "covering", "documents", "history", "store")
+_DECIDING = (
+    *("facts", "languages", "symbols", "words", "postings", "covering", "documents", "history", "store"),
+    *("bodies", "literals", "file_kinds"),
+)
 """The modules that decide what the index holds, and how."""
 
 

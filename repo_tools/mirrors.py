@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from repo_tools.checkout import Repository, line, text
+from repo_tools.checkout import Repository, line, located, text
 from repo_tools.commits import check_branch
 from repo_tools.errors import GitFailed, UnknownRevision
 from repo_tools.git_command import Git
@@ -42,7 +42,7 @@ class Mirrors:
         with self._locked(path):
             if not path.exists():
                 self._make(path, remote, revision)
-                return Repository(path, name=_name(remote.url))
+                return Repository(*located(Git(folder=path, git_dir=path)), name=_name(remote.url))
             try:
                 _bring(path, remote, revision)
             except GitFailed:
@@ -50,7 +50,7 @@ class Mirrors:
                 if _is_whole(Git(folder=path, git_dir=path)):
                     raise
                 self._make(path, remote, revision)
-        return Repository(path, name=_name(remote.url))
+        return Repository(*located(Git(folder=path, git_dir=path)), name=_name(remote.url))
 
     def path(self, url: str) -> Path:
         """Where the mirror of `url` is or will be."""

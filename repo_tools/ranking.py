@@ -10,7 +10,7 @@ from typing import NamedTuple
 from repo_tools.definition_evidence import DefinitionEvidence, definition_evidence, telling_words_of
 from repo_tools.evidence import Evidence, Model, Scale, Signal
 from repo_tools.file_evidence import FileEvidence, file_evidence, telling_words
-from repo_tools.file_kinds import FileKind, kinds, looks_generated
+from repo_tools.file_kinds import FileKind, kinds
 from repo_tools.issue_query import query
 from repo_tools.mentions import mentions
 from repo_tools.view import View
@@ -130,11 +130,11 @@ def gather(view: View, issue_text: str) -> Gathered:
     files = file_evidence(view, said, query(said.segments), sources)
     first = files.evidence.scores(FIRST, sources)
     opened = heapq.nlargest(OPENED, sources, key=lambda number: (first[number], -number))
-    texts = {number: view.read(view.files()[number]) for number in opened}
-    generated = {number for number in opened if looks_generated(texts[number])}
-    texts = {number: data for number, data in texts.items() if number not in generated}
+    bodies = dict(zip(opened, view.bodies(opened), strict=True))
+    generated = {number for number in opened if bodies[number].generated}
+    bodies = {number: said for number, said in bodies.items() if number not in generated}
     of_kind[FileKind.GENERATED] = of_kind.get(FileKind.GENERATED, frozenset()) | generated
-    return Gathered(of_kind, files, tuple(texts), definition_evidence(view, said, files, texts))
+    return Gathered(of_kind, files, tuple(bodies), definition_evidence(view, said, files, bodies))
 
 
 def _of_kind(files: Sequence[str]) -> dict[FileKind, frozenset[int]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from repo_tools.ranking import Ranking
-from repo_tools.symbols import Definition
+from repo_tools.symbols import VALUES, Definition
 from repo_tools.view import View
 
-_LEFT_OUT = frozenset({"variable", "constant", "field"})
 _BYTES_PER_TOKEN = 4
 """As `repo_tools.regions.tokens` estimates."""
 
@@ -24,7 +23,7 @@ def repo_map(view: View, ranking: Ranking, budget_tokens: int) -> str:
         drawn.add(hit.path, hit.symbol, hit.first_line)
     for ranked in ranking.files:
         for one in drawn.outline(ranked.path):
-            if one.kind not in _LEFT_OUT and not drawn.add(ranked.path, one.name, one.first_line):
+            if one.kind not in VALUES and not drawn.add(ranked.path, one.name, one.first_line):
                 break
     return drawn.text([ranked.path for ranked in ranking.files])
 

@@ -28,6 +28,7 @@ CREATE TABLE IF NOT EXISTS about (version TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS words (number INTEGER PRIMARY KEY, row BLOB NOT NULL);
 CREATE UNIQUE INDEX IF NOT EXISTS numbers ON words (number);
 CREATE TABLE IF NOT EXISTS definitions (number INTEGER PRIMARY KEY, row BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS bodies (number INTEGER PRIMARY KEY, row BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS sections (owner TEXT NOT NULL, name TEXT NOT NULL, data BLOB, UNIQUE (owner, name));
 """
 
@@ -42,6 +43,7 @@ class Facts(enum.StrEnum):
 
     WORDS = "words"
     DEFINITIONS = "definitions"
+    BODIES = "bodies"
 
 
 class Damaged(Exception):

@@ -14,6 +14,9 @@ from repo_tools.languages import Language, definitions_query, is_rubble, matches
 SIGNATURE_BYTES = 240
 """Longer signatures are cut: they are for reading, not for parsing."""
 
+VALUES = frozenset({"variable", "constant", "field"})
+"""Kinds of definitions that are single values."""
+
 _CONTAINERS = frozenset({"class", "interface", "struct", "enum", "trait", "scope"})
 _UNLISTED = frozenset({"scope", "package"})
 _CODE = re.compile(rb"[^\w\s@]")

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from repo_tools.answers import Answers
+from repo_tools.bodies import Bodies
 from repo_tools.languages import Unparsed, language_of
 from repo_tools.regions import Region, regions
 from repo_tools.search import LONGEST_LINE, Found, Line, chosen, compiled, search, word_part
@@ -93,6 +94,10 @@ class View:
     def number(self, path: str) -> int:
         """The number of a file."""
         return self._answers.number(path)
+
+    def bodies(self, numbers: Sequence[int]) -> list[Bodies]:
+        """What the texts of the definitions of some files say."""
+        return self._answers.bodies(numbers)
 
     def lengths(self) -> Sequence[int]:
         """How many words each file has, by number; none if it is not text or is too large."""

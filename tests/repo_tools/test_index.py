@@ -70,6 +70,9 @@ def answers(view: View) -> dict[str, object]:
         "outlines": outlines,
         "defining": {name: view.defining(name) for name in names(outlines) if len(name) < 8 or name.endswith("0")},
         "lengths": view.lengths(),
+        "bodies": [
+            (list(one.sizes), one.generated, list(one.messages())) for one in view.bodies(range(len(view.files())))
+        ],
         "words": {word: view.with_word(word) for word in words},
         "terms": {term: view.with_term(term) for term in ("get", "item", "shared", "order")},
         "found": view.search("shared|order|def", limit=10_000),

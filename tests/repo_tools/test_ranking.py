@@ -278,3 +278,28 @@ def test_a_past_change_whose_message_has_the_words_of_the_issue_speaks_for_its_f
     assert rank(told, issue).files[0].path == "shop/wire/client.py"
     assert rank(silent, issue).files[0].path != "shop/wire/client.py"
     assert rank(told, issue) == rank(told, issue)
+
+
+class Watched(MemoryBase):
+    """A base that tells which files were read."""
+
+    def read(self, path: str) -> bytes:
+        self.__dict__.setdefault("asked", []).append(path)
+        return super().read(path)
+
+    def take_asked(self) -> set[str]:
+        return set(self.__dict__.pop("asked", []))
+
+
+def test_a_later_question_reads_no_file_but_for_lines_that_it_quotes(tmp_path: Path) -> None:
+    base = Watched(FILES)
+    view = Index.open(tmp_path).view(Tree(base))
+    issue = "Cart.add_item takes what it should not\n\nValueError: cannot take -1 of soap"
+    before = rank(view, issue)
+    base.take_asked()
+    assert rank(view, issue) == before
+    assert rank(Index.open(tmp_path).view(Tree(base)), issue) == before
+    assert base.take_asked() == set()
+    found = rank(view, "Wrong items\n\n```python\nself.items.append((item, quantity))\nno.such(line, anywhere)\n```\n")
+    assert base.take_asked() == {"shop/cart.py"}
+    assert {hit.symbol for hit in found.regions if "holds the line" in hit.why} == {"Cart.add_item"}
