@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from bot.errors import OverBudget
-from bot.llm.budget import Repeats, estimate_tokens
+from bot.llm.budget import BYTES_PER_TOKEN, Repeats, estimate_tokens
 from bot.llm.port import Completion, Message, Request, ToolSpec
 from bot.prompts import render
 from bot.team.desk import Desk, Effects
@@ -21,6 +21,11 @@ NUDGE_AT = 3
 DROPPED = "[Earlier exchanges were dropped to stay within the size of a request.]"
 OLD_RESULT = 300
 """Characters that stay of an old tool result when a request would become too large."""
+CUT = "\n[… the rest of this older result was dropped; call again for it]"
+LATEST = 4
+"""Messages at the end whose results are not older ones."""
+CUT_MARK = 60
+"""Characters of the mark where a text is cut in its middle."""
 
 
 def converse(ask: Ask, effects: Effects, known_bad: frozenset[str] = frozenset()) -> Answer:
@@ -34,7 +39,7 @@ def converse(ask: Ask, effects: Effects, known_bad: frozenset[str] = frozenset()
             messages.append(Message("user", f"{left} replies are left. Finish, and submit what you have."))
         offered = tools if left > 1 else {"submit": tools["submit"]}
         specs = tuple(tool.spec for tool in offered.values())
-        messages = within(fitted(messages, ask.role.request_tokens), specs, ask.role)
+        messages = fitted(messages, specs, ask.role)
         request = Request(ask.role.name, tuple(messages), specs, ask.agent, ask.role.replies - left)
         completion = unique(effects.complete(request))
         messages.append(Message("assistant", completion.text, completion.tool_calls))
@@ -70,54 +75,42 @@ def unique(completion: Completion) -> Completion:
     return replace(completion, tool_calls=tuple(calls))
 
 
-def size(messages: list[Message]) -> int:
-    """Tokens of `messages`, estimated as a quarter of their characters."""
-    return sum(len(m.content) + sum(len(c.arguments) + len(c.name) for c in m.tool_calls) for m in messages) // 4
-
-
-def within(messages: list[Message], specs: tuple[ToolSpec, ...], role: Role) -> list[Message]:
+def fitted(messages: list[Message], specs: tuple[ToolSpec, ...], role: Role) -> list[Message]:
     """`messages` so that the whole request, its tools included, is no larger than the role may make it.
 
-    The oldest exchanges go first, then the last results are cut. Raises `OverBudget` if the opening alone is too large.
+    Older tool results are cut first, then the oldest exchanges go, at last the latest results are cut. Raises
+    `OverBudget` if the opening alone is too large.
     """
-    over = _over(messages, specs, role)
-    starts = [number for number, message in enumerate(messages) if message.role == "assistant"]
-    while over > 0 and len(starts) > 1:
-        kept = messages[: starts[0]]
-        kept += [] if kept[-1].content == DROPPED else [Message("user", DROPPED)]
-        messages = kept + messages[starts[1] :]
-        starts = [number for number, message in enumerate(messages) if message.role == "assistant"]
-        over = _over(messages, specs, role)
-    results = [number for number, message in enumerate(messages) if message.role == "tool"]
-    if over > 0 and results:
-        share = max(
-            OLD_RESULT, sum(len(messages[n].content) for n in results) // len(results) - 4 * over // len(results) - 60
-        )
-        messages = [replace(m, content=middle(m.content, share)) if m.role == "tool" else m for m in messages]
-        over = _over(messages, specs, role)
-    if over > 0:
+    kept = list(messages)
+    for position in range(len(kept) - LATEST):
+        if _over(kept, specs, role) <= 0:
+            return kept
+        kept[position] = _shortened(kept[position])
+    while _over(kept, specs, role) > 0 and len(starts := _exchanges(kept)) > 1:
+        said = [] if kept[starts[0] - 1].content == DROPPED else [Message("user", DROPPED)]
+        kept = [*kept[: starts[0]], *said, *kept[starts[1] :]]
+    results = [len(message.content) for message in kept if message.role == "tool"]
+    if results and (over := _over(kept, specs, role)) > 0:
+        share = max(OLD_RESULT, (sum(results) - BYTES_PER_TOKEN * over) // len(results) - CUT_MARK)
+        kept = [replace(m, content=middle(m.content, share)) if m.role == "tool" else m for m in kept]
+    if (over := _over(kept, specs, role)) > 0:
         raise OverBudget(
             f"A request of the {role.name} cannot be made smaller than {role.request_tokens + over:,} tokens, more "
             f"than the {role.request_tokens:,} that it may hold: make the issue smaller."
         )
-    return messages
+    return kept
 
 
 def _over(messages: list[Message], specs: tuple[ToolSpec, ...], role: Role) -> int:
     return estimate_tokens(Request(role.name, tuple(messages), specs)) - role.request_tokens
 
 
-def fitted(messages: list[Message], limit: int) -> list[Message]:
-    """`messages` within `limit` tokens: tool results are cut, the oldest first; the last four messages stay whole."""
-    over = size(messages) - limit
-    if over <= 0:
-        return messages
-    kept = []
-    for position, message in enumerate(messages):
-        if over > 0 and message.role == "tool" and position < len(messages) - 4 and len(message.content) > OLD_RESULT:
-            cut = f"{message.content[:OLD_RESULT]}\n[… the rest of this older result was dropped; call again for it]"
-            over -= (len(message.content) - len(cut)) // 4
-            kept.append(replace(message, content=cut))
-        else:
-            kept.append(message)
-    return kept
+def _shortened(message: Message) -> Message:
+    if message.role != "tool" or len(message.content) <= OLD_RESULT + len(CUT):
+        return message
+    return replace(message, content=message.content[:OLD_RESULT] + CUT)
+
+
+def _exchanges(messages: list[Message]) -> list[int]:
+    """Where each begins: with what the model said."""
+    return [number for number, message in enumerate(messages) if message.role == "assistant"]

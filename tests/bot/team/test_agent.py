@@ -10,8 +10,8 @@ import pytest
 
 from bot.errors import NoProgress, OverBudget
 from bot.llm.budget import estimate_tokens
-from bot.llm.port import Completion, Message, ToolCall, Usage
-from bot.team.agent import PROSE_LIMIT, converse, fitted, size
+from bot.llm.port import Completion, Message, Request, ToolCall, ToolSpec, Usage
+from bot.team.agent import PROSE_LIMIT, converse, fitted
 from bot.team.roles import ANALYST, CHALLENGER, CODER, REPRODUCER, SINGLE, Change, Role
 from bot.team.steps import Answer, Ask
 from repo_tools.patch import FileState
@@ -204,17 +204,32 @@ def test_repeated_call_ids_are_told_apart(tmp_path: Path) -> None:
     assert [one.id for one in asked.tool_calls] == ids
 
 
-def test_old_tool_results_are_cut_when_a_request_grows_too_large() -> None:
+@pytest.mark.parametrize("sign", ["x", "é", "界"], ids=["one byte", "two bytes", "three bytes"])
+@pytest.mark.parametrize("described", [0, 4_000], ids=["small tools", "large tools"])
+def test_old_tool_results_are_cut_when_a_request_grows_too_large(sign: str, described: int) -> None:
+    """No exchange is dropped for it, be it other scripts or the tools that make it too large."""
     messages = [Message("system", "s"), Message("user", "u")]
     for number in range(20):
         messages += [Message("assistant", "", (ToolCall(f"{number}", "read", "{}"),))]
-        messages += [Message("tool", f"{number} " + "x" * 8000, tool_call_id=f"{number}")]
-    cut = fitted(messages, 20_000)
-    assert size(cut) <= 20_000
-    assert cut[-1] == messages[-1]
+        messages += [Message("tool", f"{number} " + sign * 2_000, tool_call_id=f"{number}")]
+    tools = (ToolSpec("read", "d" * 4 * described, {}),)
+    whole = estimate_tokens(Request("coder", tuple(messages), tools))
+    limit = whole - described // 2 if described else whole // 2
+    cut = fitted(messages, tools, replace(CODER, request_tokens=limit))
+    assert estimate_tokens(Request("coder", tuple(cut), tools)) <= limit
+    assert cut[-4:] == messages[-4:]
     assert cut[:2] == messages[:2]
     assert "was dropped" in cut[3].content
     assert [m.role for m in cut] == [m.role for m in messages]
+    assert fitted(cut, tools, replace(CODER, request_tokens=limit)) == cut
+
+
+def test_no_result_grows_by_being_cut() -> None:
+    tools = [Message("tool", "x" * size) for size in (340, 9_000, 10, 10)]
+    messages = [Message("user", "u"), Message("assistant", "a"), *tools, *[Message("user", "more")] * 3]
+    whole = estimate_tokens(Request("coder", tuple(messages)))
+    cut = fitted(messages, (), replace(CODER, request_tokens=whole - 100))
+    assert [position for position, now in enumerate(cut) if now != messages[position]] == [3]
 
 
 def test_a_request_is_never_larger_than_its_role_allows(tmp_path: Path) -> None:
