@@ -21,7 +21,7 @@ PATTERNS = {
     ),
     "JavaScript": (
         *("package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml"),
-        *("pnpm-workspace.yaml", ".npmrc", ".yarnrc.yml", "lerna.json"),
+        *("pnpm-workspace.yaml", ".npmrc", ".yarnrc.yml", "lerna.json", ".nvmrc", ".node-version"),
     ),
     "Go": ("go.mod", "go.sum", "go.work"),
     "Rust": ("Cargo.toml", "Cargo.lock", ".cargo/config.toml", "rust-toolchain", "rust-toolchain.toml"),
@@ -37,13 +37,32 @@ PATTERNS = {
 """Language -> patterns of `fnmatch`, which hold in any folder."""
 
 
+MAKERS = re.compile(r"\b(make|just)\b")
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile", "justfile", "Justfile", ".justfile", "*.mk")
+LISTS = (".txt", ".in")
+
+
 def manifests(recipe: Recipe, entries: Entries) -> dict[str, tuple[int, str]]:
-    """The files that decide about a recipe's set-up: those of `PATTERNS`, and those that its commands name."""
+    """The files that decide about a recipe's set-up: those of `PATTERNS`, and those that its commands name.
+
+    A list of requirements that is named may include its neighbours, and a target is what its file says: these count.
+    """
     words = {word for line in recipe.setup for word in re.split(r"[\s'\"=;&|<>()]+", line)}
     named = {posixpath.normpath(posixpath.join(recipe.workdir, word)) for word in words if word}
-    return {path: entry for path, entry in entries.items() if path in named or is_manifest(path)}
+    lists = {posixpath.dirname(path) for path in named & entries.keys() if path.endswith(LISTS)}
+    made = any(MAKERS.search(line) for line in recipe.setup)
+
+    def decides(path: str) -> bool:
+        beside = path.endswith(LISTS) and posixpath.dirname(path) in lists
+        return path in named or beside or is_manifest(path) or (made and _matches(path, MAKEFILES))
+
+    return {path: entry for path, entry in entries.items() if decides(path)}
 
 
 def is_manifest(path: str) -> bool:
     """Whether a file decides, by its name, about what a set-up installs."""
-    return any(fnmatchcase(f"/{path}", f"*/{name}") for names in PATTERNS.values() for name in names)
+    return any(_matches(path, names) for names in PATTERNS.values())
+
+
+def _matches(path: str, names: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(f"/{path}", f"*/{name}") for name in names)

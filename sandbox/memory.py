@@ -14,17 +14,14 @@ from pathlib import Path
 from sandbox.manifests import is_manifest
 from sandbox.port import Recipe, Snapshot
 
-VERSION = 2
+VERSION = 3
 """Raised when a recipe of the same manifests should be found anew."""
 AUTOMATION = (
-    ".github/workflows/",
-    ".gitlab-ci.yml",
-    ".devcontainer",
-    "Makefile",
-    "justfile",
-    ".gitmodules",
-    "scripts/",
+    *(".github/workflows/", ".github/agent-fix.yml", ".gitlab-ci.yml", ".devcontainer", ".gitmodules", "scripts/"),
+    *("Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "Rakefile"),
+    *("pytest.ini", "jest.config.", "vitest.config.", ".mocharc", "phpunit.xml"),
 )
+"""How the paths begin that say, beside the manifests, how a project is tested."""
 
 
 def manifests_key(snapshot: Snapshot, submodules: Mapping[str, str]) -> str:

@@ -83,12 +83,20 @@ def test_a_tree_that_has_drifted_far_is_set_up_anew(
     assert sandbox.run(first, TREE, "ls src", seconds=20).output == "a.py\n"  # for who still has it
 
 
-@pytest.mark.parametrize("path", ["pyproject.toml", "deep/go.mod", "ci/tools.txt", "requirements/dev.txt"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("pyproject.toml", "deep/go.mod", "ci/tools.txt", "requirements/dev.txt", ".nvmrc"),
+        *("ci/base.txt", "ci/base.in", "Makefile", "tools/more.mk"),
+    ],
+)
 def test_every_file_that_a_set_up_reads_is_in_its_key(path: str) -> None:
-    """A file that a set-up command names is one, whatever its name."""
-    wanted = dataclasses.replace(QUICK, setup=(*QUICK.setup, "cat ../ci/tools.txt"), workdir="src")
+    """A file that a set-up command names is one, whatever its name; and what such a file includes, and a target's."""
+    wanted = dataclasses.replace(QUICK, setup=(*QUICK.setup, "cat ../ci/tools.txt", "make deps"), workdir="src")
     assert key(wanted, TREE) != key(wanted, TREE.but(**{path: "[changed]\n"}))
-    assert key(wanted, TREE) == key(wanted, TREE.but(**{"src/a.py": "changed\n"}))
+    for other in ("src/a.py", "docs/base.txt", "ci/base.py"):
+        assert key(wanted, TREE) == key(wanted, TREE.but(**{other: "changed\n"}))
+    assert key(QUICK, TREE) == key(QUICK, TREE.but(Makefile="changed\n"))
 
 
 def test_one_repository_gets_nothing_of_another(settings: SandboxSettings, sandbox: DockerSandbox) -> None:

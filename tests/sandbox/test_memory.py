@@ -26,7 +26,7 @@ def test_a_changed_manifest_another_repository_or_a_broken_record_recall_nothing
     memory = RecipeMemory(tmp_path)
     memory.remember("me/project", PROJECT, {}, RECIPE)
     assert memory.recall("me/other", PROJECT, {}) is None
-    for path in ("pyproject.toml", ".github/workflows/ci.yml"):
+    for path in ("pyproject.toml", ".github/workflows/ci.yml", ".github/agent-fix.yml", "pytest.ini", ".node-version"):
         assert memory.recall("me/project", PROJECT.but(**{path: "changed"}), {}) is None
     assert memory.recall("me/project", PROJECT, {"vendored": "1" * 40}) is None
     for text in ("", "[]", "{}", "not json", '{"setup": 3}'):

@@ -16,7 +16,10 @@ from sandbox.port import Recipe
 DECLARED = "package.json"
 PREFERRED = (22, 24, 20)
 """Major versions of Node.js, the one that most projects work with first."""
-SOURCES = ("*.ts", "*.tsx", "*.js", "*.jsx", "*.mjs", "*.cjs", "*.mts", "*.cts", "*.json")
+SOURCES = (
+    *("*.ts", "*.tsx", "*.js", "*.jsx", "*.mjs", "*.cjs", "*.mts", "*.cts", "*.json", "*.vue", "*.svelte", "*.css"),
+    *("*.graphql", "*.gql", "*.pegjs", "*.peggy", "*.ne", "*.jison", "*.wat", "*.proto"),
+)
 
 
 def detect(files: Files, folder: str, base_image: str) -> list[Recipe]:

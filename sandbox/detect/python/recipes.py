@@ -22,7 +22,10 @@ BASE_PYTHON = "3.11"
 COMPILING = ("mesonpy", "scikit", "maturin", "setuptools-rust", "cython", "cffi", "pybind11", "nanobind", "mypyc")
 """Words of a build system by which a project has parts in another language."""
 DECLARED = "what the manifests name for tests"
-SOURCES = ("*.c", "*.h", "*.cc", "*.cpp", "*.cxx", "*.hpp", "*.pyx", "*.pxd", "*.rs", "*.f", "*.f90", "*/meson.build")
+SOURCES = (
+    *("*.c", "*.h", "*.cc", "*.cpp", "*.cxx", "*.hh", "*.hpp", "*.inc", "*.S", "*.f", "*.f90", "*.rs", "*.i"),
+    *("*.pyx", "*.pxd", "*.pxi", "*.in", "*.tp", "*.def", "*meson.build", "*meson_options.txt", "*CMakeLists.txt"),
+)
 COMPILER = ("build-essential", "python3-dev", "pkg-config")
 VALUED = frozenset(
     {
