@@ -21,6 +21,13 @@ MOST_REPAIRS = 12
 TOLERATED = 0.02
 """Share of failing tests that says nothing against an environment: suites meet no network and odd machines."""
 
+OUT_OF_REACH = re.compile(
+    r"gaierror|getaddrinfo|Name or service not known|name resolution|resolve host|Failed to resolve|[Nn]o such host"
+    r"|ENOTFOUND|EAI_AGAIN|UnknownHost|[Nn]etwork (is )?unreachable|ENETUNREACH|[Cc]onnection refused|ECONNREFUSED"
+    r"|ConnectError|ConnectionError|ConnectTimeout|Cannot assign requested address|EADDRNOTAVAIL"
+)
+"""What is said where the network or a service cannot be had."""
+
 TELLING = re.compile(
     r"error|fail|not found|no such|cannot|can't|could not|unable|unknown|unrecognized|denied|missing|requires|conflict|"
     r"no solution|exit code|killed|\bE  ",
@@ -176,7 +183,25 @@ def commonest(report: TestReport) -> str:
         (report.messages.get(test, "").strip().splitlines() or ["nothing"])[-1].strip()[:200] for test in bad
     )
     said, number = ends.most_common(1)[0]
-    return f"{len(bad)} of {len(report.tests)} tests fail, {number} of them with: {said}"
+    apart = len(out_of_reach(report))
+    wanting = f"; {apart} for want of the network or a service" if apart else ""
+    return f"{len(bad)} of {len(report.tests)} tests fail, {number} of them with: {said}{wanting}"
+
+
+def out_of_reach(report: TestReport) -> frozenset[str]:
+    """The failed tests that say themselves that they wanted the network or a service; a sandbox has neither."""
+    return frozenset(
+        test
+        for test in report.having(TestOutcome.FAILED, TestOutcome.ERROR)
+        if OUT_OF_REACH.search(_said(report.messages.get(test, "")))
+    )
+
+
+def _said(message: str) -> str:
+    """What a failure says itself; where it is marked as pytest does, without the code that its traceback shows."""
+    rows = [row for row in message.splitlines() if row.strip()]
+    marked = [row for row in rows if row.startswith("E ")]
+    return "\n".join([*marked, *rows[-1:]]) if marked else message
 
 
 def telling_lines(log: str, most: int = 12) -> tuple[str, ...]:

@@ -56,13 +56,15 @@ def _lists(verdict: Verdict) -> Iterator[tuple[str, int, list[str]]]:
     yield "New tests that pass with the change and fail without it", len(proofs), _grouped(proofs, gists)
     others = {test.id: f", {_state(test)}" for test in verdict.own if not test.proves}
     yield "Other new tests", len(others), _grouped(others)
+    apart = set(verdict.unconnected)
     for heading, tests in (
         ("Failed before, pass now", verdict.repaired),
         ("Passed before, fail now", verdict.broken),
         ("Passed before, gone now", verdict.gone),
         ("Ran before, skipped or gone now", verdict.muted),
         ("New failures", verdict.new_failures),
-        ("Failed before and still do", verdict.still_failing),
+        ("Failed before and still do", tuple(test for test in verdict.still_failing if test not in apart)),
+        ("Want the network or a service, of which a test run has none, before and after", verdict.unconnected),
         ("Unsteady on the same code, left out", verdict.flaky),
         ("Not run with the change", verdict.not_run),
     ):

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from bot.publish.failures import Failure, FailureKind, is_right_reason, read_failure
 from bot.publish.objection import Objection
 from sandbox.port import TestOutcome, TestReport
+from sandbox.proving import out_of_reach
 
 BAD = (TestOutcome.FAILED, TestOutcome.ERROR)
 
@@ -122,6 +123,8 @@ class Verdict:
     new_failures: tuple[str, ...] = ()
     """Fail now, and did not exist or were skipped before; not the bot's own."""
     still_failing: tuple[str, ...] = ()
+    unconnected: tuple[str, ...] = ()
+    """Of these, what wants the network or a service both times."""
     flaky: tuple[str, ...] = ()
     """Differed between two runs of the same code; left out of every other list."""
     not_run: tuple[str, ...] = ()
@@ -175,6 +178,9 @@ def judge(
         flaky=tuple(sorted(flaky)),
         not_run=tuple(sorted(test for test, was in known.items() if test not in ran and was != TestOutcome.SKIPPED)),
         own=tuple(_own_test(test, after, own_without, stated) for test in sorted(own_ids)),
+        unconnected=tuple(
+            sorted(out_of_reach(base.report) & out_of_reach(after) & set(changes["still_failing"])),
+        ),
         **changes,
     )
     return _levelled(draft, base.report, after, objections)

@@ -10,7 +10,7 @@ import pytest
 from sandbox.docker_engine import DockerSandbox
 from sandbox.errors import SandboxUnavailable, SetupFailed, TestsUnrunnable
 from sandbox.port import Environment, Recipe, Result, Snapshot, TestOutcome, TestReport
-from sandbox.proving import MOST_WAYS, commonest, prove, telling_lines
+from sandbox.proving import MOST_WAYS, commonest, out_of_reach, prove, telling_lines
 from sandbox.recipe import candidates
 from sandbox.settings import SandboxSettings
 from tests.sandbox.conftest import PROJECT, recipe
@@ -158,6 +158,24 @@ def test_failures_are_summed_up_by_what_most_of_them_say() -> None:
     report = TestReport(tests, messages, Result(1, "", 1.0))
     assert commonest(report) == "4 of 5 tests fail, 2 of them with: no network"
     assert not commonest(TestReport({"e": TestOutcome.PASSED}, {}, Result(0, "", 1.0)))
+
+
+@pytest.mark.parametrize(
+    ("message", "apart"),
+    [
+        ("t.py:3: in test\nE   socket.gaierror: [Errno -2] Name or service not known\n\nt.py:3: gaierror", True),
+        ("a.py:9\nE   OSError: down\n\nhttpx/default.py:84: ConnectError", True),
+        ('--- FAIL: TestGet\n    a_test.go:9: Get "http://x": dial tcp: lookup x: no such host\n--- after', True),
+        ("Error: getaddrinfo EAI_AGAIN x\n    at GetAddrInfoReqWrap.onlookup", True),
+        ("    except socket.gaierror:\n>       assert 1 == 2\nE   assert 1 == 2\n\nt.py:3: AssertionError", False),
+        ("assert 1 == 2", False),
+        ("", False),
+    ],
+)
+def test_failures_for_want_of_the_network_are_told_by_what_they_say_themselves(message: str, apart: bool) -> None:
+    report = TestReport({"a": TestOutcome.FAILED}, {"a": message}, Result(1, "", 1.0))
+    assert out_of_reach(report) == ({"a"} if apart else set())
+    assert ("1 for want of the network or a service" in commonest(report)) is apart
 
 
 def test_the_lines_that_matter_are_few_and_of_different_kinds() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.publish.evidence import evidence
 from bot.publish.failures import FailureKind
 from bot.publish.objection import Objection
 from bot.publish.verdict import Baseline, Level, Verdict, baseline, judge, score
@@ -64,6 +66,18 @@ def test_ready_needs_no_more_than_nothing_lost_and_a_test_that_proves_it() -> No
 def test_a_suite_that_was_red_before_blames_nobody() -> None:
     result = verdict({"t::a": "pass", "t::b": "fail"}, {"t::a": "pass", "t::b": "fail"})
     assert (result.level, result.still_failing, result.lost) == (Level.READY, ("t::b",), ())
+
+
+def test_what_wants_the_network_before_and_after_is_told_apart_from_what_fails() -> None:
+    said = {"t::net": "t.py:3\nE   socket.gaierror: [Errno -2] Name or service not known\n", "t::b": "assert 1 == 2"}
+    run = TestReport(dict.fromkeys(said, TestOutcome.FAILED), said, Result(1, "", 1.0))
+    result = judge(baseline(run), run, own=[], own_without=None, stated="")
+    assert (result.still_failing, result.unconnected) == (("t::b", "t::net"), ("t::net",))
+    shown = evidence(result, 5)
+    assert "- Failed before and still do: `t::b`" in shown
+    assert "- Want the network or a service, of which a test run has none, before and after: `t::net`" in shown
+    otherwise = replace(run, messages=dict.fromkeys(said, "assert 1 == 2"))
+    assert judge(baseline(run), otherwise, own=[], own_without=None, stated="").unconnected == ()
 
 
 @pytest.mark.parametrize(
