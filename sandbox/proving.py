@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from sandbox.detect.files import Files
 from sandbox.detect.repairs import ENVIRONMENT, repaired
+from sandbox.detect.submodules import unfetched
 from sandbox.errors import SandboxUnavailable, SetupFailed, TestsUnrunnable
 from sandbox.port import Environment, Recipe, Sandbox, Snapshot, TestOutcome, TestReport
 
@@ -172,6 +173,14 @@ def lack(report: TestReport) -> str:
     if suspicious:
         return f"{len(suspicious)} of {len(report.tests)} tests fail for want of something, such as {min(suspicious)}"
     return f"{len(bad)} tests fail and {len(passed)} pass" if len(bad) > len(passed) else ""
+
+
+def remarks(proof: Proof) -> list[str]:
+    """What is to be known of a proof beside its numbers, for people: what fails, what was not run, what is missing."""
+    report = proof.report
+    ended = f"only a part of the suite was run: its {report.result.ended} limit ended it"
+    found = [commonest(report), "" if proof.whole else ended, *unfetched(proof.environment.log)]
+    return [line for line in found if line]
 
 
 def commonest(report: TestReport) -> str:

@@ -22,7 +22,7 @@ from repo_tools.checkout import open_local
 from sandbox.docker_engine import DockerSandbox
 from sandbox.errors import SandboxError, SetupFailed
 from sandbox.port import Sandbox, Snapshot, TestOutcome
-from sandbox.proving import commonest, first_line, prove
+from sandbox.proving import first_line, prove, remarks
 from sandbox.recipe import candidates
 
 TOLERATED = 0.02
@@ -75,7 +75,7 @@ def measure(project: Project, sandbox: Sandbox, base_image: str, *, seconds: flo
         recipe = proof.recipe.sources.get("setup", "")
         attempts, setup, tests = len(proof.failures) + 1, proof.environment.seconds, proof.report.result.seconds
         outcome = agreement(counts["passed"], project.expected)
-        reason = commonest(proof.report)
+        reason = "\n".join(remarks(proof))
     return Row(
         project.name,
         outcome,

@@ -25,7 +25,7 @@ from repo_tools.repo_map import repo_map
 from repo_tools.tree import Tree
 from repo_tools.view import View
 from sandbox.port import TestOutcome
-from sandbox.proving import commonest, prove
+from sandbox.proving import prove, remarks, told_failures
 from sandbox.recipe import candidates
 from sandbox.recipe_file import explain as explained
 from sandbox.recipe_file import to_yaml
@@ -112,8 +112,11 @@ def env(
             counts = {outcome: len(proof.report.having(outcome)) for outcome in TestOutcome}
             said = ", ".join(f"{number} {outcome.value}" for outcome, number in counts.items() if number)
             console.print(f"proved: {said} in {proof.report.result.seconds:.1f} s")
-            if failing := commonest(proof.report):
-                console.print(Text(failing), soft_wrap=True)
+            told = remarks(proof)
+            if proof.failures:
+                told += ["tried before, and not taken:", told_failures(proof.failures)]
+            for line in told:
+                console.print(Text(line), soft_wrap=True)
     for recipe in found if explain else [chosen]:
         console.print(Text(explained(recipe)), soft_wrap=True)
     if write:

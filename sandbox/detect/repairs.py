@@ -146,7 +146,8 @@ def repaired(recipe: Recipe, log: str, files: Files, ended: str = "exit") -> Rec
             why.append(f"{package} ({symptom})")
     folders = [posixpath.relpath(path, recipe.workdir) for path in missing_folders(log, files)]
     if recipe.setup and recipe.setup[-1].startswith(MAKE_FOLDER):
-        folders += expected_names(log, recipe.setup[-1].removeprefix(MAKE_FOLDER))
+        empty = recipe.setup[-1].removeprefix(MAKE_FOLDER).partition(" && ")[0]
+        folders += expected_names(log, empty)
     lines = [f"{MAKE_FOLDER}{shlex.quote(folder)}" for folder in folders]
     changed = replace(changed, setup=(*changed.setup, *(line for line in lines if line not in changed.setup)))
     why += lines

@@ -9,6 +9,7 @@ import shlex
 from sandbox.detect.files import Files
 
 BRANCH = re.compile(r"[A-Za-z0-9][\w./-]*")
+UNFETCHED = "could not be fetched and is left empty: tests that need it are not all there"
 ADDRESS = re.compile(r"https://[\w.-]+(:\d+)?/[\w./~+-]+")
 
 
@@ -21,16 +22,23 @@ def fetch_submodules(files: Files, folder: str) -> list[str]:
     lines = []
     for path, commit in files.submodules().items():
         place = shlex.quote(posixpath.relpath(path, folder))
+        told = shlex.quote(f"The submodule {path} {UNFETCHED}.")
+        empty = f"mkdir -p {place} && echo {told}"
         address = sections.get(path, {}).get("url", "")
         if not ADDRESS.fullmatch(address):
-            lines.append(f"mkdir -p {place}")
+            lines.append(empty)
             continue
         branch = sections[path].get("branch", "")
         newest = f"--depth 1 --branch {branch}" if BRANCH.fullmatch(branch) else "--depth 1"
         clone = f"git clone -q {'' if commit else newest + ' '}{shlex.quote(address)} {place}"
         checkout = f" && git -C {place} checkout -q {commit}" if commit else ""
-        lines.append(f"{{ {clone}{checkout} && rm -rf {place}/.git; }} || mkdir -p {place}")
+        lines.append(f"{{ {clone}{checkout} && rm -rf {place}/.git; }} || {{ {empty}; }}")
     return lines
+
+
+def unfetched(log: str) -> list[str]:
+    """What the log of a set-up says of submodules that it could not fetch, a sentence for each."""
+    return re.findall(rf"^The submodule .* {UNFETCHED}\.$", log, re.MULTILINE)
 
 
 def missing_folders(log: str, files: Files) -> list[str]:

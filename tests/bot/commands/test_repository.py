@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
+import docker
+import docker.errors
 import pytest
 from typer.testing import CliRunner, Result
 
 from bot.cli import app
+from sandbox.container import OWNER_LABEL
+from sandbox.setups import digest
 from tests.fakes.git_repository import GitRepository
 from tests.journeys.harness import PROJECT, repository
 
@@ -75,6 +81,40 @@ def test_env_prints_the_recipe_with_its_sources_and_writes_it(repo: Path) -> Non
     written = (repo / ".github/agent-fix.yml").read_text("utf-8")
     assert "test: python -m pytest" in written
     assert "exists already" in str(called(repo, "env", "--write").exception)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[None]:
+    """The engine, from which what the state folder's installation made is removed at the end."""
+    yield
+    mine = {"label": f"{OWNER_LABEL}={digest(str((tmp_path / 'state/images').resolve()))}"}
+    with contextlib.closing(docker.DockerClient()) as client:
+        for image in client.images.list(filters=mine):
+            with contextlib.suppress(docker.errors.NotFound):  # went with one that stood on it
+                client.images.remove(str(image.id), force=True)
+        for volume in client.volumes.list(filters=mine):
+            volume.remove()
+
+
+@pytest.mark.usefixtures("engine")
+def test_env_proves_a_recipe_and_tells_what_was_tried_and_what_is_missing(tmp_path: Path) -> None:
+    workflow = "jobs:\n  test:\n    runs-on: ubuntu-latest\n    steps: [{run: scripts/test}]\n"
+    project = {
+        ".github/agent-fix.yml": "environment: {setup: ['echo no wombats; exit 3'], test: 'true'}\n",
+        ".github/workflows/ci.yml": workflow,
+        ".gitmodules": '[submodule "data"]\n\tpath = data\n\turl = ../data\n',
+        "scripts/test": "#!/bin/sh\nexit 0\n",
+    }
+    checkout = repository(tmp_path / "repo", project)
+    GitRepository(checkout).git("update-index", "--chmod=+x", "scripts/test")
+    GitRepository(checkout).git("commit", "-qm", "executable")
+    shown = called(checkout, "env", "--build")
+    assert shown.exit_code == 0, shown.output
+    assert "proved: 1 passed in " in shown.output
+    assert "The submodule data could not be fetched and is left empty" in shown.output
+    assert "tried before, and not taken:\n1. .github/agent-fix.yml: the project's set-up ended with exit code 3" in (
+        shown.output
+    )
 
 
 def test_env_says_what_to_do_where_there_are_no_tests(tmp_path: Path) -> None:
