@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 from array import array
 
@@ -59,6 +60,7 @@ def definitions_row(language: str, data: bytes) -> bytes:
     return b"".join((_DEFINITIONS.pack(*map(len, texts), len(numbers)), *texts, numbers))
 
 
+@functools.lru_cache(maxsize=256)
 def unpack_definitions(row: bytes | memoryview) -> tuple[Definition, ...]:
     """The definitions of a row."""
     if not row:

@@ -136,7 +136,7 @@ class Git:
                 [self._program(), *arguments],
                 cwd=self.folder,
                 env={**self.environment(), **(env or {})},
-                stdin=subprocess.PIPE,
+                stdin=subprocess.PIPE if data else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
@@ -144,7 +144,7 @@ class Git:
         except (OSError, ValueError) as error:
             raise GitFailed(f"git {_shown(arguments)} could not be started in {self.folder}: {error}") from error
         try:
-            output, errors = process.communicate(data, timeout=seconds)
+            output, errors = process.communicate(data or None, timeout=seconds)
         except subprocess.TimeoutExpired as error:
             raise GitFailed(f"git {_shown(arguments)} did not end within {seconds:g} seconds") from error
         finally:

@@ -78,13 +78,17 @@ class Table:
         self._key_starts = memoryview(section(f"{name}.key starts")).cast("I")
         self._starts = memoryview(section(f"{name}.starts")).cast("I")
         self._numbers = memoryview(section(f"{name}.numbers")).cast("I")
+        self._found: dict[bytes, Sequence[int]] = {}
 
     def __len__(self) -> int:
         return len(self._starts) - 1
 
     def __getitem__(self, key: bytes) -> Sequence[int]:
-        place = bisect.bisect_left(range(len(self)), key, key=self.key)
-        return self.at(place) if place < len(self) and self.key(place) == key else ()
+        found = self._found.get(key)
+        if found is None:
+            place = bisect.bisect_left(range(len(self)), key, key=self.key)
+            found = self._found[key] = self.at(place) if place < len(self) and self.key(place) == key else ()
+        return found
 
     def key(self, place: int) -> bytes:
         """The key at a place; they are sorted."""

