@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from bot.errors import Refused
+from bot.forge.port import NotThere, Unavailable
 from bot.llm.budget import Limits, Meter
 from bot.publish.proposal import PullRequestText
 from bot.service.effects import Paused, RunEffects, Work
@@ -17,6 +18,7 @@ from bot.service.story import Published
 from bot.service.workflow import step
 from bot.service.working import Means, watching
 from bot.transcript import Kept
+from repo_tools.checkout import Repository
 from repo_tools.tree import Tree
 
 LOG = logging.getLogger("agent-fix.worker")
@@ -33,7 +35,8 @@ class Nobody:
 def carry_out(request: PartRequest, means: Means) -> PartEnded:
     """A part: beside its run, if that is at work in this process, or else with a workshop of its own.
 
-    Raises `Paused` if the run was called off, or the process ends.
+    What cannot be checked out here is left to the process of the run, which has the files. Raises `Paused` if the run
+    was called off, or the process ends.
     """
     here = SITES.get(request.waiter, 0, means.leaving)
     if here is not None:
@@ -41,8 +44,12 @@ def carry_out(request: PartRequest, means: Means) -> PartEnded:
     LOG.info("part %s: for another process", request.name)
     run = RunRequest.model_validate(request.source["request"])
     base = str(request.source["base"])
-    remote = means.host.forge(run.repository).code.remote()
-    with fetched(means.mirrors, remote, base) as repository:
+    try:
+        mirror = _mirror(run.repository, base, means)
+    except (Unavailable, NotThere, Refused) as error:
+        LOG.warning("part %s: left to the process of its run: %s", request.name, error)
+        return PartEnded(left=True)
+    with mirror as repository:
         order = Order.model_validate(request.source["order"])
         with means.lend(order, request.name) as hands, watching(run.run, means, hands):
             packing = Packing(repository.resolve)
@@ -53,6 +60,22 @@ def carry_out(request: PartRequest, means: Means) -> PartEnded:
             if hands.shop.cancel.is_set():
                 raise Paused
     return ended
+
+
+def _mirror(repository: str, base: str, means: Means) -> Repository:
+    """The files of the run's base. Raises `Unavailable` once it was tried as often as what is soon to be there."""
+    wait = means.patience.first
+    for left in reversed(range(means.patience.soon)):
+        try:
+            return fetched(means.mirrors, means.host.forge(repository).code.remote(), base)
+        except Unavailable as error:
+            if not left:
+                raise
+            LOG.warning("once more: %s", error)
+            if means.leaving.wait(min(error.retry_after or wait, means.patience.longest)):
+                raise Paused from None
+            wait *= 2
+    raise AssertionError("the last try returns or raises")
 
 
 def _effects(request: PartRequest, packing: Packing, shop: Workshop, base: str) -> RunEffects:

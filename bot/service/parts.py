@@ -61,6 +61,8 @@ class PartEnded(BaseModel):
     error: str = ""
     """Both packed."""
     records: tuple[dict[str, Any], ...] = ()
+    left: bool = False
+    """Whether nothing was done, since there it could not be: whoever waits does it."""
 
 
 class Packing:
@@ -176,18 +178,17 @@ class Shared:
 
     def __call__(self, works: Sequence[Work], effects: Beside) -> list[Done]:
         """See `Share`."""
-        packing, keys = Packing(), []
+        packing, requests = Packing(), list[PartRequest]()
         waiter = self._name(works[0].group)
         for work in works:
-            keys.append(self._name(work.key))
-            request = PartRequest(
-                run=self._run, waiter=waiter, name=keys[-1], source=self._source or {}, work=packing.pack(work)
-            )
+            name, source = self._name(work.key), self._source or {}
+            request = PartRequest(run=self._run, waiter=waiter, name=name, source=source, work=packing.pack(work))
+            requests.append(request)
             DBOS.enqueue_workflow_with_options(
                 {
                     "workflow_name": "part",
                     "queue_name": QUEUES[work.level if self._source is not None else 0],
-                    "workflow_id": keys[-1],
+                    "workflow_id": name,
                     "class_name": "Parts",
                     "instance_name": "parts",
                 },
@@ -195,11 +196,11 @@ class Shared:
             )
         site = Site(effects, packing)
         with SITES.opened(waiter, site):
-            ended = effects.wait("together", functools.partial(_finished, keys, effects.cancel))
-        return [
-            done(PartEnded.model_validate(one), packing, shown=key in site.shown)
-            for key, one in zip(keys, ended, strict=True)
-        ]
+            keys = [request.name for request in requests]
+            found = effects.wait("together", functools.partial(_finished, keys, effects.cancel))
+        ended = [PartEnded.model_validate(one) for one in found]
+        ended = [carried_out(request, site) if it.left else it for request, it in zip(requests, ended, strict=True)]
+        return [done(it, packing, shown=key in site.shown) for key, it in zip(keys, ended, strict=True)]
 
     def _name(self, key: str) -> str:
         return f"{self._run}:part:{key}"
