@@ -89,6 +89,7 @@ def sandbox_settings(settings: Settings, run: str, repository: str) -> SandboxSe
         memory=settings.memory,
         cpus=settings.cpus,
         processes=settings.pids,
+        images=settings.images,
     )
 
 

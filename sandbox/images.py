@@ -109,16 +109,16 @@ class Images:
 
     @contextlib.contextmanager
     def _lock(self, name: str) -> Iterator[None]:
-        lock = FileLock(stamp(self._settings, name).with_suffix(".lock"))
-        while not lock.is_locked:
+        own = lock(self._settings, name)
+        while not own.is_locked:
             if self._stop.is_set():
                 raise SandboxStopped("the run was told to stop")
             with contextlib.suppress(Timeout):
-                lock.acquire(timeout=0.5)
+                own.acquire(timeout=0.5)
         try:
             yield
         finally:
-            lock.release()
+            own.release()
 
     def _ground(self, recipe: Recipe, name: str) -> str:
         network = self._settings.setup_network if recipe.packages else "none"
@@ -191,6 +191,11 @@ def stamp(settings: SandboxSettings, name: str) -> Path:
     return folder / name.replace(":", "-")
 
 
+def lock(settings: SandboxSettings, name: str) -> FileLock:
+    """What whoever finds, builds or removes an image holds meanwhile, in all processes."""
+    return FileLock(stamp(settings, name).with_suffix(".lock"))
+
+
 def used(settings: SandboxSettings, name: str) -> None:
     """Note that an image is in use now."""
     stamp(settings, name).touch()
@@ -199,23 +204,52 @@ def used(settings: SandboxSettings, name: str) -> None:
 def evict(client: docker.DockerClient, settings: SandboxSettings, keep: Collection[str]) -> list[str]:
     """Remove the longest unused images of this installation while all of them hold more than the limit.
 
-    Those without a name, in whose place a newer one was built, go in any case. Returns what went.
+    Those without a name, in whose place a newer one was built, go in any case, and one that was used in the last
+    `RECENT_SECONDS` in none. Returns what went.
     """
-    held = client.images.list(filters=_mine(settings))
-    sizes = {image.id: own_size(client, image) for image in held}
-    times = {image.id: _last_used(settings, image) for image in held}
+    images = client.images.list(filters=_mine(settings))
+    sizes = {image.id: own_size(client, image) for image in images}
+    times = {image.id: _last_used(settings, image) for image in images}
     total, removed = sum(sizes.values()), _evict_caches(client, settings)
-    for image in sorted(held, key=lambda image: (bool(image.tags), times[image.id])):
+    for image in sorted(images, key=lambda image: (bool(image.tags), times[image.id])):
         if image.tags and total <= settings.images:
             break
-        if image.id in keep or time.time() - times[image.id] < RECENT_SECONDS:
-            continue
-        name = (image.tags or [str(image.id)])[0]
-        with contextlib.suppress(docker.errors.APIError):  # something still stands on it
-            client.images.remove(name)
-            removed.append(name)
+        if image.id not in keep and _removed(client, settings, image):
+            removed.append((image.tags or [str(image.id)])[0])
             total -= sizes[image.id]
     return removed
+
+
+def _removed(client: docker.DockerClient, settings: SandboxSettings, image: Image) -> bool:
+    """Remove an image, unless it is used now or was lately, or something stands on it."""
+    name = (image.tags or [str(image.id)])[0]
+    # Under its lock, as whoever finds it holds that: it is not lost between being found and being noted as used.
+    with contextlib.suppress(Timeout, docker.errors.APIError), lock(settings, name).acquire(timeout=0):
+        if not _is_recent(_last_used(settings, image)):
+            client.images.remove(name)
+            return True
+    return False
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the images of an installation hold, in bytes."""
+
+    number: int
+    size: int
+    recent: int
+    """Of those that no limit removes yet."""
+
+
+def held(client: docker.DockerClient, settings: SandboxSettings) -> Held:
+    """Look at the images of this installation."""
+    images = client.images.list(filters=_mine(settings))
+    sizes = [(own_size(client, image), _is_recent(_last_used(settings, image))) for image in images]
+    return Held(len(sizes), sum(size for size, _ in sizes), sum(size for size, recent in sizes if recent))
+
+
+def _is_recent(used_at: float) -> bool:
+    return time.time() - used_at < RECENT_SECONDS
 
 
 def _evict_caches(client: docker.DockerClient, settings: SandboxSettings) -> list[str]:

@@ -16,7 +16,8 @@ import pytest
 from sandbox.container import labels
 from sandbox.docker_engine import DockerSandbox, sweep
 from sandbox.errors import SandboxStopped, SandboxUnavailable, SetupFailed
-from sandbox.images import evict, ground_key, own_size, project_key, stamp
+from sandbox.health import examine
+from sandbox.images import evict, ground_key, lock, own_size, project_key, stamp
 from sandbox.manifests import is_manifest
 from sandbox.port import Recipe, TestOutcome
 from sandbox.settings import SandboxSettings
@@ -265,13 +266,19 @@ def test_the_longest_unused_go_when_there_are_too_many(
     assert all(5_000_000 < own_size(engine, image) < 9_000_000 for image in images)
     small = dataclasses.replace(settings, images=13_000_000)
     assert evict(engine, small, keep=()) == []  # all are fresh
+    (told,) = (one for one in examine(small) if one.name == "images")
+    assert not told.well
+    assert "stay; raise AGENT_FIX_IMAGES" in told.text
     for image, days in zip(images, (2, 3, 1), strict=True):
         then = time.time() - days * 86400
         os.utime(stamp(settings, image.tags[0]), (then, then))
+    with lock(small, images[1].tags[0]):  # somebody has just found it, and has not noted it as used yet
+        assert evict(engine, small, keep={images[0].id, images[2].id}) == []
     assert evict(engine, small, keep=()) == images[1].tags
     assert evict(engine, small, keep=()) == []
     with pytest.raises(SandboxUnavailable, match="prepare the environment again"):
         sandbox.run(environments[1], TREE, "true", seconds=20)
+    assert next(one for one in examine(dataclasses.replace(small, images=10**9)) if one.name == "images").well
     assert sandbox.run(environments[0], TREE, "echo here", seconds=20).output == "here\n"
 
 
