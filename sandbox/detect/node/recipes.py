@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from sandbox.detect.ci.automation import jobs_with_tests
-from sandbox.detect.files import Files, below, strings, table
-from sandbox.detect.node.scripts import test_script
+from sandbox.detect.files import Files, below, table
+from sandbox.detect.node.scripts import members, test_script
 from sandbox.port import Recipe
 
 DECLARED = "package.json"
@@ -72,10 +72,7 @@ def _root(files: Files, folder: str) -> str:
         if any(files.has(below(here, lock)) for lock in ("package-lock.json", "yarn.lock", "pnpm-lock.yaml")):
             return here
         here = posixpath.dirname(here) or "."
-    package = files.json("package.json")
-    globs = strings(package.get("workspaces")) + strings(table(package, "workspaces").get("packages"))
-    globs += strings(files.yaml("pnpm-workspace.yaml").get("packages"))
-    covered = any(fnmatchcase(folder, pattern.removeprefix("./").rstrip("/")) for pattern in globs)
+    covered = any(fnmatchcase(folder, pattern) for pattern in members(files, ".", files.json("package.json")))
     return "." if covered or folder == "." or not files.has(below(folder, "package.json")) else folder
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sandbox.detect.files import Files, below, table
+from sandbox.detect.files import Files, below, strings, table
 
 RUNNERS = {
     "jest": ("jest", "jest"),
@@ -65,13 +65,26 @@ def test_script(files: Files, folder: str, package: dict[str, Any]) -> Script | 
         if found:
             return found
     wanted = {**table(package, "dependencies"), **table(package, "devDependencies")}
-    for runner in ("vitest", "jest", "mocha", "ava", "tap"):
+    for runner in () if _members_test(files, folder, package) else ("vitest", "jest", "mocha", "ava", "tap"):
         if runner in wanted:
             return replace(_named(files, folder, runner, []), source=f"package.json: devDependencies has {runner}")
     line = scripts.get("test", "")
     if line and "no test specified" not in line:
         return Script("exit-code", "npm test --silent", source="package.json: scripts.test")
     return None
+
+
+def members(files: Files, folder: str, package: dict[str, Any]) -> list[str]:
+    """The patterns of the folders that are packages of the workspace in `folder`; none if it is no workspace."""
+    listed = strings(package.get("workspaces")) + strings(table(package, "workspaces").get("packages"))
+    listed += strings(files.yaml(below(folder, "pnpm-workspace.yaml")).get("packages"))
+    return [below(folder, pattern.removeprefix("./").rstrip("/")) for pattern in listed]
+
+
+def _members_test(files: Files, folder: str, package: dict[str, Any]) -> bool:
+    """Whether the packages of a workspace have tests of their own: the runner that its top has is then for these."""
+    found = files.glob(*(f"{pattern}/package.json" for pattern in members(files, folder, package)))
+    return any(table(files.json(path), "scripts").get("test") for path in found)
 
 
 def _from_script(files: Files, folder: str, scripts: dict[str, str], name: str, seen: tuple[str, ...]) -> Script | None:
@@ -149,8 +162,7 @@ def _node(files: Files, folder: str, words: list[str]) -> Script | None:
 def _named(files: Files, folder: str, runner: str, rest: list[str]) -> Script:
     """A known runner with its options; its paths are the whole suite."""
     reporter, command = RUNNERS[runner]
-    if runner in ("vitest", "react-scripts") and rest and rest[0] in ("run", "watch", "dev", "test"):
-        rest = rest[1:]
+    rest = _without_subcommand(rest) if runner in ("vitest", "react-scripts") else rest
     options: list[str] = []
     paths: list[str] = []
     previous = ""
@@ -168,6 +180,16 @@ def _named(files: Files, folder: str, runner: str, rest: list[str]) -> Script:
     if reporter == "jest" and not WORKERS & {option.partition("=")[0] for option in options}:
         options.append("--maxWorkers=2")
     return Script(reporter, " ".join([command, shlex.join(options)]).strip(), tuple(paths))
+
+
+def _without_subcommand(words: list[str]) -> list[str]:
+    """The words without what the runner is told to do, which may stand behind options; else it would name tests."""
+    for at, (before, word) in enumerate(zip(["", *words], words, strict=False)):
+        if word in ("run", "watch", "dev", "test") and before not in PATH_OPTIONS:
+            return [*words[:at], *words[at + 1 :]]
+        if not word.startswith("-") and not before.startswith("-"):
+            break
+    return words
 
 
 def _is_path(files: Files, folder: str, word: str) -> bool:

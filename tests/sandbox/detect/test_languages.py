@@ -24,6 +24,8 @@ def node(package: dict[str, object], **files: str) -> Recipe:
     ("script", "command", "reporter", "tests"),
     [
         ("jest", "jest --maxWorkers=2", "jest", ()),
+        ("vitest --typecheck run test/unit", "vitest run --typecheck", "vitest", ("test/unit",)),
+        ("vitest --coverage run", "vitest run", "vitest", ()),
         ("jest --coverage --maxWorkers 2 test/unit", "jest --maxWorkers 2", "jest", ("test/unit",)),
         ("vitest", "vitest run", "vitest", ()),
         ("vitest run --config a.ts", "vitest run --config a.ts", "vitest", ()),
@@ -114,6 +116,24 @@ def test_the_version_of_node_that_the_ci_sets_up() -> None:
     found = node({"scripts": {"test": "jest"}}, **{".github/workflows/a.yml": workflow})
     assert "==20.*" in found.setup[0]
     assert found.sources["node"] == ".github/workflows/a.yml (test)"
+
+
+@pytest.mark.parametrize(
+    "workspaces",
+    [
+        {"package.json": '{"workspaces": ["packages/*"], "devDependencies": {"vitest": "1", "ava": "1"}}'},
+        {
+            "package.json": '{"devDependencies": {"vitest": "1"}}',
+            "pnpm-workspace.yaml": "packages: [./packages/*]\n",
+            "pnpm-lock.yaml": "",
+        },
+    ],
+)
+def test_a_workspace_without_a_test_script_leaves_its_tests_to_its_packages(workspaces: dict[str, str]) -> None:
+    member = {"packages/a/package.json": '{"scripts": {"test": "vitest --config ../v.mts run"}}', "packages/a/a.ts": ""}
+    found = first({**workspaces, **member})
+    assert (found.workdir, found.test_command, found.tests) == ("packages/a", "vitest run --config ../v.mts", ())
+    assert first({**workspaces, "packages/a/package.json": "{}", "a.ts": ""}).workdir == "."
 
 
 def test_in_a_monorepo_the_package_of_the_change_comes_first() -> None:
