@@ -8,7 +8,7 @@ import posixpath
 from sandbox.detect.ci.automation import jobs_with_tests, words_of
 from sandbox.detect.ci.jobs import expanded
 from sandbox.detect.files import Files
-from sandbox.detect.python.project import distribution
+from sandbox.detect.python.project import Project, distribution
 from sandbox.detect.python.tools import Needs, installed
 
 TOOLS = frozenset(
@@ -34,11 +34,12 @@ TOOLS = frozenset(
 """What automation installs for itself, not for the tests."""
 RUNNERS = frozenset({"tox", "nox"})
 """They make environments of their own; what is installed to start them is not for the tests."""
+MANAGERS = ("uv", "poetry", "pdm", "hatch")
 GROUPS = ("--group", "--with", "-G", "--only-group", "--only")
 EXTRAS = ("--extra", "-E", "--extras")
 
 
-def from_automation(files: Files, folder: str, needs: Needs) -> None:
+def from_automation(files: Files, folder: str, project: Project, needs: Needs) -> None:
     """Add what the jobs that test install, and how they start pytest."""
     for job in jobs_with_tests(files):
         where = f"{job.source} ({job.name})"
@@ -47,6 +48,8 @@ def from_automation(files: Files, folder: str, needs: Needs) -> None:
                 continue
             for words in words_of(step.line):
                 _command(files, folder, words, where, needs)
+                if words[0] in MANAGERS and "--all-extras" in words and not RUNNERS & set(words):
+                    needs.extras.update({name: where for name in project.extras if name not in needs.extras})
 
 
 def _command(files: Files, folder: str, words: list[str], where: str, needs: Needs) -> None:
@@ -56,9 +59,10 @@ def _command(files: Files, folder: str, words: list[str], where: str, needs: Nee
         apart = Needs(extras=needs.extras, groups=needs.groups, files=needs.files)
         installed(files, folder, rest, where, apart)
         needs.perhaps |= apart.packages
-    manages = names[0] in ("uv", "poetry", "pdm", "hatch") and names[1:2] in (["sync"], ["install"], ["run"])
+    manages = names[0] in MANAGERS and names[1:2] in (["sync"], ["install"], ["run"])
     if manages and not RUNNERS & set(names):
-        for option, value in itertools.pairwise(words):
+        parts = [part for word in words for part in (word.split("=", 1) if word.startswith("--") else [word])]
+        for option, value in itertools.pairwise(parts):
             for name in value.split(","):
                 if option in GROUPS:
                     needs.groups.setdefault(name, where)

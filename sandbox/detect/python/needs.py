@@ -24,7 +24,7 @@ def declared(files: Files, folder: str, project: Project) -> Needs:
     from_tox(files, folder, needs)
     from_nox(files, folder, project, needs)
     from_hatch(project, needs)
-    from_automation(files, folder, needs)
+    from_automation(files, folder, project, needs)
     for kind, offered, chosen in (
         ("dependency-groups", project.groups, needs.groups),
         ("extras", project.extras, needs.extras),

@@ -71,6 +71,23 @@ def test_a_workflow_tells_what_to_install_and_which_tests_to_run() -> None:
     assert found.sources["extra fast"] == ".github/workflows/ci.yml (tests)"
 
 
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("uv sync --all-extras", "--extra fast --extra slow"),
+        ("uv sync --extra=fast", "--extra fast"),
+        ("poetry install --all-extras && poetry run pytest", "--extra fast --extra slow"),
+        ("uv run tox run --all-extras", ""),
+    ],
+)
+def test_extras_that_a_job_installs_by_its_package_manager(line: str, wanted: str) -> None:
+    extras = '[project.optional-dependencies]\nfast = ["orjson"]\nslow = ["rich"]\n'
+    job = f"jobs:\n  test:\n    steps:\n    - run: {line}\n    - run: pytest\n"
+    manifest = PYTHON["pyproject.toml"] + extras
+    found = first({**PYTHON, "pyproject.toml": manifest, "uv.lock": "version = 1\n", ".github/workflows/a.yml": job})
+    assert found.setup[2].partition("--no-default-groups")[2].strip() == wanted
+
+
 def test_the_job_is_read_for_the_row_nearest_to_the_base_image() -> None:
     (job,) = jobs_with_tests(Detected(Files(FILES)))
     assert (job.name, job.versions, job.env, job.services) == (
