@@ -123,8 +123,10 @@ def caches(folder: str) -> dict[str, str]:
     return {
         "PIP_CACHE_DIR": f"{folder}/pip",
         "UV_CACHE_DIR": f"{folder}/uv",
+        "POETRY_CACHE_DIR": f"{folder}/poetry",
         "UV_LINK_MODE": "copy",  # it may be another file system
         "npm_config_cache": f"{folder}/npm",
+        "npm_config_store_dir": f"{folder}/pnpm",
         "YARN_CACHE_FOLDER": f"{folder}/yarn",
         "COMPOSER_CACHE_DIR": f"{folder}/composer",
     }

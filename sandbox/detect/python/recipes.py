@@ -48,6 +48,7 @@ def detect(files: Files, folder: str, base_image: str) -> list[Recipe]:
         ways.append(("uv.lock", _locked_by_uv(found)))
     if files.has(below(folder, "poetry.lock")):
         ways.append(("poetry.lock", _locked_by_poetry(found)))
+        ways.append(("what the manifests name for tests, in the versions of poetry.lock", _held_to_poetry(found)))
     ways.append((DECLARED, _declared(found)))
     ways.append(("the project alone, with the test tools that its tests use", _bare(found)))
     recipes = [_recipe(found, base_image, install, source) for source, install in ways]
@@ -132,6 +133,20 @@ def _locked_by_poetry(found: Evidence) -> list[str]:
     groups = [name for name in found.needs.groups if name in table(found.project.pyproject, "tool", "poetry", "group")]
     words += [f"--with {shlex.quote(name)}" for name in groups]
     return [" ".join(words), *_rest(found)]
+
+
+VERSIONS = (
+    "import sys, tomllib; rows = tomllib.load(sys.stdin.buffer)['package']; names = [row['name'] for row in rows];"
+    " [print(row['name'] + '==' + row['version'])"
+    " for row in rows if names.count(row['name']) == 1 and 'source' not in row]"
+)
+"""Python that prints what a lock file of Poetry holds from the registry, one version of each, as constraints."""
+
+
+def _held_to_poetry(found: Evidence) -> list[str]:
+    """Without Poetry itself, which knows no mirror of the registry."""
+    listing = f"~/.tools/bin/python -c {shlex.quote(VERSIONS)} <poetry.lock >~/locked.txt"
+    return [listing, *(f"{line} --constraint ~/locked.txt" for line in _declared(found))]
 
 
 def _rest(found: Evidence) -> list[str]:

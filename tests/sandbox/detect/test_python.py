@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
+import sys
 from collections.abc import Mapping
 
 import pytest
@@ -116,7 +119,17 @@ def test_poetry_by_its_lock_and_then_by_its_ranges() -> None:
     )
     found = recipes({"pyproject.toml": poetry, "poetry.lock": ""})
     assert "poetry install" in found[0].setup[-1]
-    assert installed(found[1]) == "-e . 'pytest>=7.2,<8' 'foo[x]>=1.4,<1.5' bar"
+    wanted = "-e . 'pytest>=7.2,<8' 'foo[x]>=1.4,<1.5' bar"
+    assert [installed(way) for way in found[1:3]] == [f"{wanted} --constraint ~/locked.txt", wanted]
+
+
+def test_what_a_lock_file_of_poetry_holds_as_constraints() -> None:
+    entry = '[[package]]\nname = "{}"\nversion = "{}"\n'
+    lock = "".join(entry.format(*row) for row in (("one", "1.0"), ("two", "1"), ("two", "2"), ("three", "3")))
+    lock += '[package.source]\ntype = "git"\n'
+    command = shlex.split(recipes({"pyproject.toml": PROJECT, "poetry.lock": ""})[1].setup[-2].partition("<")[0])
+    said = subprocess.run([sys.executable, *command[1:]], input=lock, text=True, capture_output=True, check=True)
+    assert said.stdout == "one==1.0\n"
 
 
 @pytest.mark.parametrize(
