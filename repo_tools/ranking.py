@@ -13,6 +13,7 @@ from repo_tools.file_evidence import FileEvidence, file_evidence, telling_words
 from repo_tools.file_kinds import FileKind, kinds
 from repo_tools.issue_query import query
 from repo_tools.mentions import mentions
+from repo_tools.uncollected import uncollected
 from repo_tools.view import View
 
 OPENED = 40
@@ -110,6 +111,7 @@ class Gathered:
     definitions: DefinitionEvidence
 
 
+@uncollected()
 def rank(view: View, issue_text: str) -> Ranking:
     """The files and definitions of a tree that an issue, its title in the first line, is most likely about."""
     found = gather(view, issue_text)
