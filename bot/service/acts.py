@@ -164,7 +164,7 @@ class Acts(DBOSConfiguredInstance):
         return [run for one in prefixes for run in self._desk.runs(one, unfinished=unfinished)]
 
     def _explained(self, decision: Decision) -> str:
-        told = [one for prefix in decision.explain for one in self._desk.told(prefix)]
+        told = self._desk.told(decision.explain)
         accounts = [account(one, self._desk.request(one.progress.run)) for one in told]
         now, before = (accounts[0], tuple(accounts[1:])) if accounts else (None, ())
         return explanation(now, before, command=self._rules.command, label=decision.label)

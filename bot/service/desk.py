@@ -129,10 +129,10 @@ class Desk:
         found = self._client.list_workflows(status="PENDING", load_input=False, load_output=False)
         return {one.executor_id for one in found if one.executor_id}
 
-    def told(self, prefix: str) -> list[Told]:
-        """The last that was said of each run whose key begins with `prefix`, the newest run first."""
+    def told(self, prefixes: Sequence[str]) -> list[Told]:
+        """The last that was said of each run whose key begins with one of `prefixes`, what was said last first."""
         found = self._client.list_workflows(
-            workflow_id_prefix=prefix, name="tell", sort_desc=True, limit=TOLD, load_output=False
+            workflow_id_prefix=list(prefixes), name="tell", sort_desc=True, limit=TOLD, load_output=False
         )
         newest: dict[str, Told] = {}
         for one in found:
