@@ -152,7 +152,6 @@ class Settings(RoleSettings):
     pids: PositiveInt = 512
     images: ByteSize = ByteSize(20 * 1000**3)
     """What environment images may hold on disk; the longest unused go, but none that was used in the last six hours."""
-    output_bytes: ByteSize = ByteSize(2 * 1024**2)
     setup_seconds: PositiveFloat = 1800.0
     test_seconds: PositiveFloat = 900.0
     command_seconds: PositiveFloat = 120.0

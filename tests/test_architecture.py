@@ -47,7 +47,6 @@ FLOORS = [
         "bot.publish.segments",
         "bot.publish.rendered",
         "bot.publish.hidden_text",
-        "bot.publish.moves",
     },
     {"bot.forge", "bot.llm", "bot.publish"},
     {"bot.service"},

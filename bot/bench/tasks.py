@@ -18,7 +18,6 @@ from bot.task import Task
 from repo_tools.patch import REGULAR
 from repo_tools.tree import PastChange, Tree, blob_id
 
-SUITES = ("humaneval", "humaneval-et", "mbpp")
 BROKEN: Mapping[str, Mapping[str, str]] = {
     "humaneval-et": {
         **dict.fromkeys(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from github.PullRequestComment import PullRequestComment
@@ -45,25 +45,24 @@ class GitHubReviews:
         self._session = session
         self._permissions = permissions
 
-    def remarks(self, number: int, before: datetime | None = None) -> tuple[Remark, ...]:
+    def remarks(self, number: int) -> tuple[Remark, ...]:
         """See the port."""
-        limit = before or datetime.max.replace(tzinfo=UTC)
         with named(f"Reading the reviews of pull request {number}"):
             shown = self._session.on(Phase.READ).get_pull(number)
-            said = self._of_reviews(shown, limit) + self._of_threads(shown, limit)
+            said = self._of_reviews(shown) + self._of_threads(shown)
         return tuple(it.remark for it in sorted(said, key=lambda it: (it.at, it.id)))
 
-    def _of_reviews(self, shown: PullRequest, limit: datetime) -> list[_Said]:
+    def _of_reviews(self, shown: PullRequest) -> list[_Said]:
         """The texts of whole reviews; what was said of an earlier commit was answered by the later one."""
         newest = [it for it in shown.get_reviews() if it.body and it.commit_id == shown.head.sha]
         return [
             _Said(it.submitted_at, it.id, Remark(it.user.login, it.body))
             for it in newest
             # A review that is not submitted yet has no time.
-            if it.submitted_at is not None and it.submitted_at < limit and self._permissions.count(actor(it.user))
+            if it.submitted_at is not None and self._permissions.count(actor(it.user))
         ]
 
-    def _of_threads(self, shown: PullRequest, limit: datetime) -> list[_Said]:
+    def _of_threads(self, shown: PullRequest) -> list[_Said]:
         """What stands in the threads that wait for an answer."""
         threads: dict[int, list[PullRequestComment]] = {}
         for it in shown.get_review_comments():
@@ -78,7 +77,7 @@ class GitHubReviews:
             _Said(it.created_at, it.id, Remark(it.user.login, it.body, it.path, _line(it), it.diff_hunk, first))
             for first, thread in waiting
             for it in thread
-            if max(it.created_at, it.updated_at) < limit and self._permissions.count(actor(it.user))
+            if self._permissions.count(actor(it.user))
         ]
 
     def _resolved(self, number: int) -> set[int]:

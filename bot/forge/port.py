@@ -252,11 +252,11 @@ class Pulls(Protocol):
 class Reviews(Protocol):
     """What people say about a pull request."""
 
-    def remarks(self, number: int, before: datetime | None = None) -> tuple[Remark, ...]:
+    def remarks(self, number: int) -> tuple[Remark, ...]:
         """What reviewers with write access said and what is still to be answered: of threads, those that nobody
         resolved and in which the bot has not the last word; of reviews as a whole, those of the newest commit.
 
-        Oldest first. `before` leaves out what was said, or last edited, at that time by the forge's clock or later.
+        Oldest first.
         """
 
     def saw(self, number: int, remark: int) -> None:

@@ -23,6 +23,7 @@ from dbos import error as engine_errors
 from pydantic import BaseModel, ConfigDict
 
 from bot.records import RECORD
+from bot.service.desk import UNFINISHED
 from bot.service.effects import LEVELS, Beside, Done, Paused, Work
 from repo_tools.checkout import Commit
 
@@ -31,7 +32,6 @@ QUEUES = tuple(f"parts {level}" for level in range(LEVELS))
 AT_ONCE = 6
 """Parts of one level at a time in one process of several, so that the others get some; they mostly wait for a model."""
 POLL_SECONDS = 0.25
-UNFINISHED = ("ENQUEUED", "DELAYED", "PENDING")
 LIVE_SECONDS = 900.0
 """How long a part of a resumed run waits for the run itself to come back."""
 

@@ -30,8 +30,6 @@ REDESIGNS = 2
 DISPUTES = 3
 """Tests that may be in dispute at once."""
 
-Wait = Generator[Step, Any, Any]
-
 
 @dataclass
 class Bench:

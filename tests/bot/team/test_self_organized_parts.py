@@ -347,9 +347,6 @@ def skeleton(*parts: dict[str, Any], **more: Any) -> Skeleton:
     return Skeleton.model_validate(known | more)
 
 
-BIG = "Read with the encoding that is given. " * 70
-
-
 @pytest.mark.parametrize(
     ("parts", "said"),
     [
