@@ -31,7 +31,7 @@ def _names(text: str) -> frozenset[str]:
 
 
 _VENDORED = _names(
-    "vendor vendored _vendor vendors third_party third-party thirdparty 3rdparty extern externals _extern "
+    "vendor vendored _vendor _vendored vendors third_party third-party thirdparty 3rdparty extern externals _extern "
     "node_modules bower_components jspm_packages site-packages"
 )
 _GENERATED = _names("_antlr generated __generated__ _generated autogen")

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from repo_tools.issue_form import FENCE, without_form
+
 
 class Part(enum.StrEnum):
     """What a stretch of an issue is."""
@@ -26,13 +28,13 @@ class Segment:
 
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})([^`]*)$")
 _SHOWN = re.compile(r" {4}\s*\S|\t\s*\S|\s*(>>>|\.\.\.) |\s*In ?\[\d+\]:|\s*File \"[^\"]+\", line \d")
 _INLINE = re.compile(r"(?<!`)`++([^`\n]+)`+")
 
 
 def segments(text: str) -> list[Segment]:
-    """The parts of an issue in order, the first line as its title; what is hidden in comments is left out.
+    """The parts of an issue in order, the first line as its title; what is hidden in comments is left out,
+    and what only the form of a bug report asks for.
 
     A code span counts for itself, and stands no longer in the prose around it.
     """
@@ -41,7 +43,7 @@ def segments(text: str) -> list[Segment]:
     clean = (_COMMENT.sub("", text[:end]) + text[end:]).lstrip()
     title, _, body = clean.partition("\n")
     found: list[Segment] = []
-    for part, stretch in [(Part.TITLE, title), *_blocks(body)]:
+    for part, stretch in [(Part.TITLE, title), *_blocks(without_form(body))]:
         if part is Part.CODE:
             found.append(Segment(part, stretch))
             continue
@@ -60,7 +62,7 @@ def _blocks(body: str) -> Iterator[tuple[Part, str]]:
     lines: list[str] = []
     part, fence = Part.PROSE, ""
     for line in body.split("\n"):
-        mark = _FENCE.match(line)
+        mark = FENCE.match(line)
         if fence:
             closes = mark is not None and mark[1].startswith(fence) and not mark[2].strip()
             if not closes:

@@ -18,7 +18,10 @@ from repo_tools.file_kinds import FileKind, kinds, looks_generated
         (FileKind.DOCS, "README.md docs/conf.py doc/a.rst examples/run.py CHANGELOG LICENSE a/b.rst demo/x.js"),
         (FileKind.TOOLING, "setup.py scripts/release.py tools/gen.go .github/check.py bin/run.rb"),
         (FileKind.GENERATED, "a/x_pb2.py a/x.pb.go static/app.min.js src/__generated__/q.ts A.g.cs"),
-        (FileKind.VENDORED, "vendor/github.com/x/y.go node_modules/a/index.js third_party/z/z.c a/_vendor/b.py"),
+        (
+            FileKind.VENDORED,
+            "vendor/github.com/x/y.go node_modules/a/index.js third_party/z.c a/_vendor/b.py a/_vendored/c.py",
+        ),
         (FileKind.DATA, "pyproject.toml a/b.json Makefile logo.png"),
     ],
 )

@@ -45,6 +45,42 @@ def test_an_issue_is_cut_into_what_is_said_and_what_is_shown() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        "**Describe the bug**\n",
+        "### Environment\n- OS: Linux\n- Extra tools: courier\n",
+        "**Versions**:\n\nPython 3.10.9 (main, Dec  7 2022)\ncourier 5.1\n",
+        '## System Information\n```json\n{\n  "courier": {\n    "version": null\n  }\n}\n```\n',
+        "<details><summary>Output of <tt>show_versions()</tt></summary>\n\nINSTALLED VERSIONS\n------------------\n"
+        "commit: None\npython-bits: 64\n\ncourier: None\n</details>\n",
+        "Installed versions\n------------------\ncourier    5.1.0\nsetuptools 49.6.0\n",
+        "### Version\n```shell\ncourier 2.0\n",
+    ],
+)
+def test_what_a_form_adds_says_nothing_of_the_fault(part: str) -> None:
+    def said(body: str) -> list[str]:
+        return [" ".join(one.text.split()) for one in segments(f"Parcels get lost\n{body}") if one.text.strip()]
+
+    before, after = "They are not sent:\n", "## On holidays\nParcels are kept.\n"
+    assert said(before + part + after) == said(before + after)
+
+
+@pytest.mark.parametrize(
+    ("body", "stays"),
+    [
+        ("## Environment variables that the courier reads are not expanded\n- HOME: is empty", "courier HOME empty"),
+        ("### Environment\nThe courier rings once when HOME is not set.", "courier HOME"),
+        ("## Courier\n```\n### Environment\ncourier: 5.1\n```", "Courier Environment 5.1"),
+        ("- courier: rings once\n- parcel: lost since 5.1", "courier parcel 5.1"),
+        ("### Versions\n```\ncourier 5.1\n```\n```\nring(twice)\n```\nIt rings once.", "ring(twice) rings"),
+    ],
+)
+def test_what_merely_looks_like_a_form_is_kept(body: str, stays: str) -> None:
+    text = "\n".join(one.text for one in segments(f"Parcels get lost\n{body}"))
+    assert [word for word in stays.split() if word not in text] == []
+
+
 def test_a_fence_that_is_never_closed_holds_the_rest() -> None:
     assert [part.part for part in segments("Title\n~~~\ncode `not a span`\n```\nstill code")][-1] is Part.CODE
 
