@@ -14,11 +14,10 @@ from sandbox.detect.files import Files, below, strings, table
 from sandbox.detect.python.evidence import Evidence, gather, listed
 from sandbox.detect.python.project import distribution, offered, poetry_versions
 from sandbox.detect.python.pytest_config import plugins, switches
+from sandbox.detect.python.tools import BASE_PYTHON
 from sandbox.detect.python.version import pretended
 from sandbox.port import Recipe
 
-BASE_PYTHON = "3.11"
-"""What the base image has. A project that excludes it gets another one from uv."""
 COMPILING = ("mesonpy", "scikit", "maturin", "setuptools-rust", "cython", "cffi", "pybind11", "nanobind", "mypyc")
 """Words of a build system by which a project has parts in another language."""
 DECLARED = "what the manifests name for tests"

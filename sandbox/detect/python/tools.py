@@ -21,6 +21,8 @@ FOR_DEVELOPERS = re.compile(
 )
 NOT_OURS = ("COVERAGE", "PIP_", "UV_", "PYTHONWARNINGS", "PYTHONDEVMODE", "VIRTUALENV_")
 """Variables of tox that are about its own work, or that would stop the set-up at the first warning."""
+BASE_PYTHON = "3.11"
+"""What the base image has. A project that excludes it gets another one from uv."""
 EXTRAS = re.compile(r"\.\[([\w,\s.-]+)\]")
 """The project itself with extras, as pip takes it."""
 TEST_FACTOR = re.compile(r"^(py\d*|py\d+\.\d+|\d\.\d+|tests?|unit)$")
@@ -80,10 +82,9 @@ def _plain(section: dict[str, Any]) -> dict[str, str]:
 
 def from_tox(files: Files, folder: str, needs: Needs) -> None:
     sections, path = tox_sections(files, folder)
-    for name, options in sections.items():
-        environment = name.partition(":")[2]
-        if environment and not _is_test_environment(environment):
-            continue
+    names = [name for name in sections if name == "testenv" or _is_test_environment(name.partition(":")[2])]
+    for name in [name for name in names if not _is_of_another_python(name)] or names:
+        options, environment = sections[name], name.partition(":")[2]
         where = f"{path} [{name}]"
         for line in _unconditional(options.get("deps", "")):
             _requirement_line(files, folder, line, where, needs)
@@ -110,6 +111,13 @@ def _is_test_environment(name: str) -> bool:
     return all(TEST_FACTOR.match(factor) or factor.isdigit() for factor in factors if factor)
 
 
+def _is_of_another_python(name: str) -> bool:
+    """Whether a factor names a version of Python that is not the base image's: what it holds pulls others down."""
+    named = {".".join(version) for version in re.findall(r"(?<![a-z])py(\d)\.?(\d+)", name)}
+    named |= set(re.findall(r"(?<![\w.])([23]\.\d+)(?![\w.])", name))
+    return bool(named) and BASE_PYTHON not in named
+
+
 def _all_factors(text: str) -> list[str]:
     return [re.sub(r"^[\w.,!{}-]+:\s+", "", line) for line in lines(text)]
 
@@ -121,8 +129,9 @@ def _unconditional(text: str) -> list[str]:
         match = re.match(r"^([\w.,!{}-]+):\s+(.*)$", line)
         if not match:
             kept.append(line)
-        elif match[1].startswith("!") or any(
-            TEST_FACTOR.match(factor) for factor in re.split(r"[,{}-]+", match[1]) if factor
+        elif match[1].startswith("!") or (
+            not _is_of_another_python(match[1])
+            and any(TEST_FACTOR.match(factor) for factor in re.split(r"[,{}-]+", match[1]) if factor)
         ):
             kept.append(match[2])
     return kept

@@ -299,6 +299,20 @@ def test_extras_that_the_sessions_of_a_noxfile_are_run_with(sessions: str, wante
     assert line == f"{wanted} --group test"
 
 
+@pytest.mark.parametrize(
+    ("tox", "wanted"),
+    [
+        ("[testenv]\ndeps = mock\n[testenv:py33]\ndeps = pytest<3\n[testenv:py311]\ndeps = ddt\n", "mock ddt"),
+        ("[testenv]\ndeps =\n    mock\n    py27: pytest<3\n    py27,py311: ddt\n    py3: rich\n", "mock ddt rich"),
+        ("[testenv]\ndeps =\n    mock\n    !py27: ddt\n    3.8: pytest<3\n    3.11: rich\n", "mock ddt rich"),
+        ("[testenv:py39]\ndeps = mock\n[testenv:py310]\ndeps = ddt\n", "mock ddt"),
+    ],
+)
+def test_what_tox_needs_for_another_python_pulls_nothing_down(tox: str, wanted: str) -> None:
+    first = recipes({"pyproject.toml": PROJECT, "tox.ini": tox})[0]
+    assert installed(first) == f"-e . {wanted} pytest"
+
+
 def test_another_python_where_the_base_is_not_accepted() -> None:
     old = recipes({"pyproject.toml": PROJECT + 'requires-python = ">=3.13"\n'})[0]
     assert "--python '>=3.13'" in old.setup[1]
