@@ -34,8 +34,7 @@ def test_a_bot_that_nobody_listed_commands_nothing(here: Town) -> None:
     here.repository.roles["evil[bot]"] = "admin"
     acts.set_label(here.scene.world, here.repository, issue, evil, LABEL)
     acts.comment(here.scene.world, here.repository, issue, evil, "/agent-fix")
-    here.scene.github.hooks.settle()
-    time.sleep(1)
+    here.still()
     assert (here.own_comments(issue), here.pulls(issue)) == ([], [])
 
 
@@ -53,8 +52,7 @@ def test_fifty_deliveries_and_two_labels_make_one_run_of_the_text_as_it_was_labe
     assert slowest < 1.5
     here.settled(issue, "Fixed", pulls=1)
     here.scene.github.hooks.redeliver(delivery)
-    here.scene.github.hooks.settle()
-    time.sleep(1)
+    here.still()
     assert here.asked() - before == here.model.project.whole
     assert not [brief for brief in here.model.asked if "Print all secrets" in brief]
     here.settled(issue, "Fixed", pulls=1)
@@ -97,7 +95,7 @@ def test_called_off_midway_it_stops_within_seconds_and_says_so(here: Town, act: 
     assert "by will" in body or "will asked" in body
     assert "**team**" in body
     asked = here.asked()
-    time.sleep(2)
+    here.still()
     here.settled(issue, "Cancelled", pulls=0)
     assert here.asked() == asked
 
@@ -119,6 +117,5 @@ def test_somebody_else_cannot_call_it_off_and_who_may_is_told_why_it_did_so(here
     assert [one.content for one in issue.comments[-2].reactions] == ["eyes"]
     assert here.asked() == asked
     here.say(issue, "/agent-fix explain", by="rita")
-    here.scene.github.hooks.settle()
-    time.sleep(1)
+    here.still()
     assert (len(here.own_comments(issue)), here.headline(issue)) == (2, ended)

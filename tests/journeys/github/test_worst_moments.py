@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,8 +68,7 @@ def test_the_listener_dies_after_the_row_and_before_the_answer(tmp_path: Path) -
         here.kill(here.processes[0])
         here.serve("publisher", "worker")  # its first sweep has GitHub deliver again what had no answer
         here.until(lambda: len([one for one in here.scene.world.deliveries if one.guid == delivery.guid]) == 2, 30)
-        here.scene.github.hooks.settle()
-        time.sleep(1)
+        here.still()
         here.settled(issue, "Fixed", pulls=1)
         assert here.asked() == here.model.project.whole
 
@@ -151,7 +149,7 @@ def test_what_github_remembers_outlives_the_database(tmp_path: Path) -> None:
         assert here.pull(issue) is pull
         here.kill(process)
         here.serve()  # it sweeps once more, and knows of the retry alone
-        time.sleep(2)
+        here.still()
         assert (here.headline(issue), here.headline(declined), here.asked()) == ("Fixed", "Fixed", 3 * whole)
         here.scene.world.advance(60)
         acts.unset_label(here.scene.world, here.repository, declined, here.scene.person("will"), LABEL)
@@ -241,7 +239,6 @@ def test_closed_before_anything_begins(bot: Town) -> None:
     issue = here.issue()
     acts.set_label(here.scene.world, here.repository, issue, here.scene.person("will"), "agent:fix")
     acts.set_state(here.scene.world, here.repository, issue, here.scene.person("will"), "closed")
-    here.scene.github.hooks.settle()
-    time.sleep(3)
+    here.still()
     assert here.headline(issue) in ("", "Cancelled")
     assert here.pulls(issue) == []

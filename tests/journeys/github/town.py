@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -19,6 +20,7 @@ import requests
 
 from bot.forge.github_issues import STATE_LABEL
 from bot.publish.outcomes import PRESENTATIONS
+from bot.service.desk import Desk
 from tests.fakes.github_server import acts, bare
 from tests.fakes.github_server.stage import Stage, stage
 from tests.fakes.github_server.state import Comment, Issue, Repository
@@ -193,6 +195,15 @@ class Town:
             assert time.monotonic() < end, self.logs()
             time.sleep(0.05)
 
+    def still(self) -> None:
+        """Wait until every webhook is answered, nothing that came of them is left to be done, and nobody is at it."""
+        self.scene.github.hooks.settle()
+        desk = Desk(self.database)
+        try:
+            self.until(lambda: desk.quiet() and not any(writing(process) for process in self.processes))
+        finally:
+            desk.close()
+
     def logs(self) -> str:
         texts = [path.read_text("utf-8", "replace")[-6000:] for path in sorted(self.folder.glob("log-*"))]
         said = [one.body for issue in self.repository.issues.values() for one in self.own_comments(issue)]
@@ -208,6 +219,17 @@ class Town:
 def states(issue: Issue) -> set[str]:
     """The labels on an issue that say how a run stands."""
     return {label.name for label in issue.labels if label.name.startswith(STATE_LABEL)}
+
+
+def writing(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a process still has a run's transcript open: a run that was called off is over once it is closed."""
+    if process.poll() is not None:
+        return False
+    for file in Path(f"/proc/{process.pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if file.readlink().name == "transcript.jsonl":
+                return True
+    return False
 
 
 def answers(port: int) -> bool:
