@@ -149,7 +149,7 @@ def _worked(task: FunctionTask, strategy: str, effects: RunEffects) -> Delivery:
     tree, issue = task.tree, task.task
     base = baseline(effects.test("executor", tree, (), "baseline"))
     seen = scout(effects.view(tree), issue)
-    work = Assignment(issue, tree, base, seen.hints, seen.examples, seen.supports, seen.changelog)
+    work = Assignment(issue, tree, base, seen.hints, seen.examples, seen.supports, seen.changelog, seen.rules)
     delivery: Delivery = perform(PLAYABLE[strategy](work), effects, work.known_bad)
     return delivery
 

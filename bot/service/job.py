@@ -204,7 +204,7 @@ class Job:
 
     def _delivery(self, base: Baseline, effects: RunEffects) -> Delivery:
         task, seen = self.order.task, self.scouted
-        shown = (seen.hints, seen.examples, seen.supports, seen.changelog)
+        shown = (seen.hints, seen.examples, seen.supports, seen.changelog, seen.rules)
         work = Assignment(task, self.tree, base, *shown, self.shop.policy)
         delivery: Delivery = perform(measured(PLAYABLE[task.strategy])(work), effects, work.known_bad)
         return delivery

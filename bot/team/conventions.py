@@ -1,4 +1,4 @@
-"""What a project asks of a change besides being right, as its files say it: versions to support, a changelog."""
+"""What a project asks of a change besides being right, as its files say it: versions, a changelog, its own rules."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ OPEN = re.compile(
     r"unreleased|in development|not (yet )?released|upcoming|\bnext\b|\bdev\b|\.dev\d|\btbd\b", re.IGNORECASE
 )
 """How the heading of what is not released yet is told."""
+RULES = ("AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md")
+"""Where projects write to agents, the name that most of them read first: one file says it all."""
+RULES_CHARS = 2400
 HEADING_LINES = 25
 SHOWN_LINES = 14
 SHOWN_CHARS = 500
@@ -37,6 +40,17 @@ def supports(view: View) -> str:
         if match:
             return f"{' '.join(match[0].split())} ({path})"
     return ""
+
+
+def rules(view: View) -> str:
+    """How the project wants code to be written, as it says to agents; empty if it does not."""
+    there = set(view.files()).intersection(RULES)
+    path = next((path for path in RULES if path in there), None)
+    text = view.read(path).decode("utf-8", "replace").strip() if path else ""
+    if len(text) <= RULES_CHARS:
+        return f"{path}:\n{text}" if text else ""
+    shown = text[:RULES_CHARS].rpartition("\n")[0] or text[:RULES_CHARS]
+    return f"{path}:\n{shown}\n[… {len(text) - len(shown)} characters more: read the file if you need them …]"
 
 
 def changelog(view: View) -> str:

@@ -37,6 +37,8 @@ class Assignment:
     """The versions of its language that the project says it supports, in its own words."""
     changelog: str = ""
     """Whether the project wants a line in its changelog, and where."""
+    rules: str = ""
+    """How the project wants code to be written, as it says to agents."""
     policy: Policy = field(default_factory=Policy)
 
     @property

@@ -168,7 +168,7 @@ CODER = Role(
     "coder",
     (*LOOK, *CHANGE, *TRY),
     Writes.CODE,
-    ("issue", "plan", "code", "baseline", "changelog", "history"),
+    ("issue", "plan", "code", "baseline", "conventions", "history"),
     Change,
     16,
 )
@@ -184,7 +184,7 @@ SINGLE = Role(
     "single",
     (*SEE, *WRITE, *TRY),
     Writes.ALL,
-    ("issue", "hints", "tests", "baseline", "changelog", "history"),
+    ("issue", "hints", "tests", "baseline", "conventions", "history"),
     Solution,
     30,
 )
@@ -202,7 +202,7 @@ FIXER = Role(
     "coder",
     (*SEE, "find_references", *WRITE, *TRY),
     Writes.CODE,
-    ("issue", "executed", "hints", "baseline", "changelog", "reproduction", "plan", "code", "history"),
+    ("issue", "executed", "hints", "baseline", "conventions", "reproduction", "plan", "code", "history"),
     Change,
     16,
     opening="fixer_brief",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from bot.task import Task
 from bot.team.briefs import merged
-from bot.team.conventions import changelog, supports
+from bot.team.conventions import changelog, rules, supports
 from repo_tools import edits
 from repo_tools.file_kinds import FileKind
 from repo_tools.ranking import Hit, Ranking, rank
@@ -56,6 +56,8 @@ class Scouted:
     """The versions of its language that the project declares, as it says it."""
     changelog: str = ""
     """Whether the project wants a line in its changelog, and where."""
+    rules: str = ""
+    """How the project wants code to be written, as it says to agents."""
 
 
 def scout(view: View, task: Task) -> Scouted:
@@ -63,7 +65,8 @@ def scout(view: View, task: Task) -> Scouted:
     text = "\n\n".join([task.title, task.body, *(comment.body for comment in task.comments)])
     ranking = rank(view, text)
     files = tuple(found.path for found in ranking.files[:FILES])
-    return Scouted(_hints(view, ranking), _examples(view, ranking), files, supports(view), changelog(view))
+    asked = supports(view), changelog(view), rules(view)
+    return Scouted(_hints(view, ranking), _examples(view, ranking), files, *asked)
 
 
 def _hints(view: View, ranking: Ranking) -> str:

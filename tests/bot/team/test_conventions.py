@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.team.conventions import SHOWN_CHARS, changelog, supports
+from bot.team.conventions import RULES_CHARS, SHOWN_CHARS, changelog, rules, supports
 from repo_tools.index import Index
 from repo_tools.tree import Tree
 from repo_tools.view import View
@@ -54,3 +54,27 @@ def test_who_keeps_no_open_section_gets_no_line(tmp_path: Path, files: dict[str,
     found = changelog(view(tmp_path, files))
     assert said in found
     assert bool(found) is bool(said)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"AGENTS.md": "Use tabs.\n", "CLAUDE.md": "See AGENTS.md."}, "AGENTS.md:\nUse tabs."),
+        ({".github/copilot-instructions.md": "No comments.", "docs/AGENTS.md": "x"}, "No comments."),
+        ({"AGENTS.md": " \n"}, ""),
+        ({"README.md": "Use tabs."}, ""),
+    ],
+)
+def test_what_a_project_says_to_agents_is_read_from_one_file(tmp_path: Path, files: dict[str, str], said: str) -> None:
+    found = rules(view(tmp_path, files))
+    assert found.endswith(said)
+    assert bool(found) == bool(said)
+
+
+def test_of_long_rules_the_beginning_is_shown_and_what_is_missing_is_said(tmp_path: Path) -> None:
+    lines = [f"Rule {number} holds." for number in range(1000)]
+    found = rules(view(tmp_path, {"AGENTS.md": "\n".join(lines)}))
+    shown = found.splitlines()
+    assert shown[1:-1] == lines[: len(shown) - 2]
+    assert len("\n".join(shown[1:-1])) <= RULES_CHARS
+    assert f"{len(chr(10).join(lines)) - len(chr(10).join(shown[1:-1]))} characters more" in shown[-1]
