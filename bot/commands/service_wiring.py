@@ -26,7 +26,7 @@ from bot.service.parts import Parts
 from bot.service.patience import Patience
 from bot.service.policy import Policy
 from bot.service.publishing import Publishing
-from bot.service.runs import RunFolder
+from bot.service.runs import MIRRORS, RunFolder
 from bot.service.serving import Capacity, Role
 from bot.service.sweep import Sweep
 from bot.service.talking import Talking
@@ -92,7 +92,7 @@ def furnish(settings: Settings, roles: frozenset[Role], leaving: threading.Event
     """Make what carries out the workflows of `roles`."""
     if roles == {Role.LISTENER}:
         return
-    host, mirrors = github(settings), Mirrors(settings.state_dir / "mirrors")
+    host, mirrors = github(settings), Mirrors(settings.state_dir / MIRRORS)
     patience = Patience(first=max(0.2, 5 * settings.github_pause))
     if Role.PUBLISHER in roles:
         intake = Intake(host, policy(settings), desk.request)

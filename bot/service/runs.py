@@ -20,7 +20,8 @@ from bot.llm.budget import Limits
 from bot.service.order import Ended, Order, is_run, new_run
 
 T = TypeVar("T", bound=BaseModel)
-STEPS = "steps.sqlite"
+MIRRORS = "mirrors"
+"""The folder, beside that of the runs, with the copies of what is on a forge."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class RunFolder:
     @property
     def database(self) -> str:
         """The address of the steps' database, SQLAlchemy's way of writing it."""
-        return f"sqlite:///{self.path / STEPS}"
+        return f"sqlite:///{self.path / 'steps.sqlite'}"
 
     @property
     def pull_request(self) -> Path:
@@ -64,14 +65,14 @@ class RunFolder:
     def resumable(self) -> bool:
         """Whether it can be carried on: it has not ended, or was stopped before its work was done.
 
-        One that the service ended is not: its steps are in the service's database, and its issue on the forge.
+        One of the service's is not, whose steps are in its database and whose issue is on the forge.
         """
-        if not self.done:
-            return True
         try:
-            return (self.path / STEPS).exists() and not self.continued and self.result().stopped
+            if self.path.parents[1] / MIRRORS in self.order().repository.parents:
+                return False
+            return not self.done or (self.result().stopped and not self.continued)
         except BadInput:
-            return False
+            return not self.done  # what is wrong with it is said when it is used
 
     @property
     def done(self) -> bool:

@@ -16,8 +16,8 @@ from bot.task import Outcome, Task
 TASK = Task("calc", "half(3) is wrong", "body", "0" * 40)
 
 
-def started(state: Path, name: str) -> RunFolder:
-    order = Order(run=name, task=TASK, repository=state, limits=Limits(), models={}, started=datetime.now(UTC))
+def started(state: Path, name: str, repository: Path = Path("calc")) -> RunFolder:
+    order = Order(run=name, task=TASK, repository=repository, limits=Limits(), models={}, started=datetime.now(UTC))
     return begin(state, order)
 
 
@@ -44,7 +44,6 @@ def test_the_newest_or_the_named_run_is_found(tmp_path: Path) -> None:
 def test_only_what_has_not_ended_or_was_stopped_is_resumed(tmp_path: Path, stopped: bool) -> None:
     run = started(tmp_path, "20260101-000000-first-aaaa")
     assert find(tmp_path, None, resumable=True) == run
-    (run.path / "steps.sqlite").touch()
     run.keep(Ended(run=run.name, outcome=Outcome.DRAFT, reason="", stopped=stopped))
     assert run.result().outcome is Outcome.DRAFT
     if stopped:
@@ -56,13 +55,14 @@ def test_only_what_has_not_ended_or_was_stopped_is_resumed(tmp_path: Path, stopp
 
 def test_a_damaged_result_does_not_keep_others_from_being_resumed(tmp_path: Path) -> None:
     good, bad = started(tmp_path, "20260101-000000-first-aaaa"), started(tmp_path, "20260102-000000-second-bbbb")
-    (bad.path / "steps.sqlite").touch()
     (bad.path / "result.json").write_text('{"run": 3')
     assert find(tmp_path, None, resumable=True) == good
 
 
-def test_what_the_service_ended_is_not_resumed_here(tmp_path: Path) -> None:
-    run = started(tmp_path, "12-7-l3")
+def test_a_run_of_the_service_is_not_resumed_here(tmp_path: Path) -> None:
+    run = started(tmp_path, "12-7-l3", tmp_path / "mirrors" / "octo-widgets.git")
+    with pytest.raises(BadInput, match="no run to carry on"):
+        find(tmp_path, None, resumable=True)
     run.keep(Ended(run=run.name, outcome=Outcome.ERROR, reason="", stopped=True))
     with pytest.raises(BadInput, match="no run to carry on"):
         find(tmp_path, "12-7-l3", resumable=True)
@@ -72,7 +72,6 @@ def test_a_run_is_carried_on_once_with_all_that_those_before_it_had_paid_for(tmp
     run = started(tmp_path, "20260101-000000-first-aaaa")
     limits, texts = Limits(usd=9), []
     for number in range(3):
-        (run.path / "steps.sqlite").touch()
         run.transcript.write_text(f"transcript {number}")
         run.keep(Ended(run=run.name, outcome=Outcome.OVER_BUDGET, reason="", stopped=True))
         before, run = run, carried_on(tmp_path, run, limits, {"coder": "m"})
