@@ -197,9 +197,15 @@ def issue_text(file: Path | None, title: str | None, body: str | None) -> tuple[
         except OSError as error:
             raise BadInput(f"{file} cannot be read: {error.strerror}. Name a text file that holds the issue.") from None
         first, _, rest = text.strip().partition("\n")
-        return first.lstrip("# ").strip(), rest.strip()
+        return _titled(first.lstrip("# "), rest)
     if title is None:
         raise BadInput("There is no issue: give --issue-file FILE, or --title and --body.")
     if file is not None:
         raise BadInput("Give either --issue-file or --title and --body, not both.")
-    return title.strip(), (body or "").strip()
+    return _titled(title, body or "")
+
+
+def _titled(title: str, body: str) -> tuple[str, str]:
+    if not title.strip():
+        raise BadInput("The issue has no title: say in one line what is wrong or wanted, and what happens below it.")
+    return title.strip(), body.strip()

@@ -57,3 +57,23 @@ def test_a_team_that_there_is_not_is_told(tmp_path: Path) -> None:
         wiring.strategy(settings, MemoryBase({}), "heroes")
     with pytest.raises(BadInput, match="line 1: unknown key `stratagem`; did you mean `strategy`"):
         wiring.strategy(settings, MemoryBase({".github/agent-fix.yml": b"stratagem: team\n"}), None)
+
+
+def test_an_issue_is_read_with_its_title_on_the_first_line_or_as_given(tmp_path: Path) -> None:
+    file = tmp_path / "issue.md"
+    file.write_text("\n# Wrong total\n\nIt is 1.\n", "utf-8")
+    assert wiring.issue_text(file, None, None) == ("Wrong total", "It is 1.")
+    assert wiring.issue_text(None, " Wrong total ", None) == ("Wrong total", "")
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "# \n\nNo title."])
+def test_an_issue_without_a_title_is_refused_with_what_to_do(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "issue.md"
+    file.write_text(text, "utf-8")
+    for given in ((file, None, None), (None, " ", text)):
+        with pytest.raises(BadInput, match="has no title: say in one line"):
+            wiring.issue_text(*given)
+    with pytest.raises(BadInput, match="There is no issue: give"):
+        wiring.issue_text(None, None, None)
+    with pytest.raises(BadInput, match="Name a text file"):
+        wiring.issue_text(tmp_path / "none.md", None, None)
