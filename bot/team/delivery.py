@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bot.errors import ModelFailed, NoProgress, OverBudget, TimedOut
 from bot.publish.verdict import Level, Verdict, score
@@ -12,7 +11,6 @@ from bot.team import trim
 from bot.team.board import Board
 from bot.team.examples import Ran
 from bot.team.roles import Challenge, Change, Plan, Review
-from bot.team.steps import Step
 from repo_tools.tree import Tree
 from sandbox.errors import SandboxDied
 from sandbox.port import TestReport
@@ -76,22 +74,6 @@ class Delivery:
     """What stopped it, one of `STOPS`."""
     before: tuple[Ran, ...] = ()
     """What the issue's own code gives on the unchanged project, if it was run."""
-
-
-def keeping(
-    body: Generator[Step, Any, Delivery], attempts: list[Attempt], board: Callable[[], Board]
-) -> Generator[Step, Any, Delivery]:
-    """Carry out `body`; if something stops it, deliver the best of the `attempts` that it had proved.
-
-    Raises `ModelFailed` and `SandboxDied`, which say nothing about the issue, where nothing was proved before.
-    """
-    try:
-        return (yield from body)
-    except STOPS as stop:
-        best = best_of(attempts)
-        if best is None and isinstance(stop, ModelFailed | SandboxDied):
-            raise
-        return Delivery(best, board().last("plan"), board(), tuple(attempts), "stopped", stop)
 
 
 def best_of(attempts: Sequence[Attempt]) -> Attempt | None:

@@ -12,15 +12,15 @@ from bot.prompts import block
 from bot.publish.failures import FailureKind, read_failure
 from bot.publish.verdict import BAD
 from bot.team import briefs
-from bot.team.board import Board
 from bot.team.delivery import Attempt
 from bot.team.designs import code_of, objection, showing, without_test
 from bot.team.disputes import Finding, Ruling, settle
-from bot.team.evidence import Assignment, alone, test_files
+from bot.team.evidence import alone, test_files
 from bot.team.feedback import feedback, history
 from bot.team.roles import Role
 from bot.team.selection import ranked
-from bot.team.steps import Answer, Ask, Note, Step
+from bot.team.session import Session
+from bot.team.steps import Answer, Ask, Step
 from bot.team.testing_roles import PROGRAMMER, TEST_DESIGNER, Programme, TestDesign
 from repo_tools.tree import Tree
 from sandbox.port import TestReport
@@ -32,18 +32,13 @@ DISPUTES = 3
 
 
 @dataclass
-class Bench:
+class Bench(Session):
     """The state of one run."""
 
-    work: Assignment
-    board: Board = field(default_factory=Board)
-    calls: dict[str, int] = field(default_factory=dict)
-    without: dict[str, TestReport] = field(default_factory=dict)
     design_made: TestDesign | None = None
     tests: Tree = field(init=False)
     """The base with the designer's test files: never the programmer's code."""
     rulings: list[Ruling] = field(default_factory=list)
-    attempts: list[Attempt] = field(default_factory=list)
     redesigns: int = 0
 
     def __post_init__(self) -> None:
@@ -59,15 +54,6 @@ class Bench:
         """The tests about which it was decided."""
         return {ruling.test for ruling in self.rulings}
 
-    def put(self, slot: str, value: Any, round_: int) -> Generator[Step, Any, None]:
-        """Write on the board, and let it be recorded."""
-        self.board = self.board.put(slot, value, round_)
-        yield Note(slot, value, round_)
-
-    def _next(self, role: Role) -> str:
-        self.calls[role.name] = self.calls.get(role.name, 0) + 1
-        return f"{role.name}-{self.calls[role.name]}"
-
     def candidate(self, agent: str) -> Generator[Step, Any, Answer]:
         """One program for the issue as it stands."""
         places = self._places(PROGRAMMER, history="", feedback="")
@@ -80,11 +66,11 @@ class Bench:
     ) -> Generator[Step, Any, tuple[Programme | None, Tree]]:
         """The four steps: for the first program, or for the next one after what the `last` attempt showed."""
         if last is None:
-            answer = yield from self.candidate(self._next(PROGRAMMER))
+            answer = yield from self.candidate(self.name(PROGRAMMER))
         else:
             told = feedback(last, self.design_made, self.rulings)
             places = self._places(PROGRAMMER, hints="", history=history(self.attempts), feedback=told)
-            agent = self._next(PROGRAMMER)
+            agent = self.name(PROGRAMMER)
             answer = yield Ask(PROGRAMMER, tree, places, agent, partial(_not_done, tree))
         programme = answer.submitted if isinstance(answer.submitted, Programme) else None
         yield from self.reasoned(programme, answer.tree, number)
@@ -102,7 +88,7 @@ class Bench:
     def design(self, rejected: str = "") -> Generator[Step, Any, None]:
         """Let tests be designed on the base (with the tests that are left, if some were rejected) and accept them."""
         try:
-            answer = yield from self.designed(self._next(TEST_DESIGNER), rejected)
+            answer = yield from self.designed(self.name(TEST_DESIGNER), rejected)
         except NoProgress:
             return  # a change without tests can still be shown as a draft
         yield from self.accept(answer)

@@ -11,10 +11,11 @@ from collections.abc import Generator
 from functools import partial
 from typing import Any
 
-from bot.team.delivery import Attempt, Delivery, best_of, keeping
+from bot.team.delivery import Attempt, Delivery
 from bot.team.designs import code_of, merged
 from bot.team.evidence import Assignment, prove
 from bot.team.feedback import failing_own
+from bot.team.session import keeping
 from bot.team.steps import Check, Step, Together
 from bot.team.testbench import Bench
 from bot.team.testing_roles import Programme
@@ -29,25 +30,25 @@ Work = Generator[Step, Any, Delivery]
 
 def agentcoder(work: Assignment, rounds: int = ROUNDS) -> Work:
     """Programmer, then designer, then up to `rounds` states of the code proved; the best of them is delivered."""
-    bench, attempts = Bench(work), list[Attempt]()
-    return (yield from keeping(_one(bench, attempts, rounds), attempts, lambda: bench.board))
+    bench = Bench(work)
+    return (yield from keeping(_one(bench, rounds), bench))
 
 
 def sampling(work: Assignment, rounds: int = ROUNDS, candidates: int = CANDIDATES) -> Work:
     """Several programs side by side, and the tests beside them; the best by rank goes on as the first of the rounds."""
-    bench, attempts = Bench(work), list[Attempt]()
-    return (yield from keeping(_many(bench, attempts, rounds, candidates), attempts, lambda: bench.board))
+    bench = Bench(work)
+    return (yield from keeping(_many(bench, rounds, candidates), bench))
 
 
-def _one(bench: Bench, attempts: list[Attempt], rounds: int) -> Work:
+def _one(bench: Bench, rounds: int) -> Work:
     programme, tree = yield from bench.program(bench.work.tree, 1)
     if programme is not None and programme.decision != "change":
-        return _delivery(bench, attempts, "declined")
+        return bench.delivery("declined")
     yield from bench.design()
-    return (yield from _rounds(bench, attempts, rounds, programme, tree))
+    return (yield from _rounds(bench, rounds, programme, tree))
 
 
-def _many(bench: Bench, attempts: list[Attempt], rounds: int, candidates: int) -> Work:
+def _many(bench: Bench, rounds: int, candidates: int) -> Work:
     names = [f"programmer-{number}" for number in range(1, candidates + 1)]
     parts: dict[str, Any] = {name: partial(bench.candidate, name) for name in names}
     *answers, design = yield Together(parts | {"test-designer-1": partial(bench.designed, "test-designer-1")})
@@ -55,7 +56,7 @@ def _many(bench: Bench, attempts: list[Attempt], rounds: int, candidates: int) -
     for programme, _ in programmes[:1]:
         if all(each.decision != "change" for each, _ in programmes):
             yield from bench.put("plan", programme.plan, 1)
-            return _delivery(bench, attempts, "declined")
+            return bench.delivery("declined")
     bench.calls |= {"programmer": candidates, "test-designer": 1}
     yield from bench.accept(design)
     trees = list(
@@ -67,51 +68,47 @@ def _many(bench: Bench, attempts: list[Attempt], rounds: int, candidates: int) -
     order = yield from bench.rank(reports)
     best = trees[order[0]] if trees else (None, bench.work.tree)
     yield from bench.reasoned(best[0], best[1], 1)
-    return (yield from _rounds(bench, attempts, rounds, best[0], best[1]))
+    return (yield from _rounds(bench, rounds, best[0], best[1]))
 
 
-def _rounds(bench: Bench, attempts: list[Attempt], rounds: int, programme: Programme | None, tree: Tree) -> Work:
+def _rounds(bench: Bench, rounds: int, programme: Programme | None, tree: Tree) -> Work:
     """Prove the first program, then let it be refined by what fails."""
     ended = "done"
     for number in range(1, rounds + 1):
         before = code_of(tree)
         if number > 1:
-            programme, tree = yield from bench.program(merged(tree, bench.tests), number, attempts[-1])
+            programme, tree = yield from bench.program(merged(tree, bench.tests), number, bench.attempts[-1])
             if programme is not None and programme.disputed:
                 yield from bench.dispute([one.test for one in programme.disputed], number)
-        attempts.append((yield from _proved(bench, tree, number, programme)))
-        if not attempts[-1].sound:
-            stubborn = _stubborn(bench, attempts)
+        yield from _proved(bench, tree, number, programme)
+        if not bench.attempts[-1].sound:
+            stubborn = _stubborn(bench)
             if stubborn and (yield from bench.dispute(stubborn, number)):
-                attempts.append((yield from _proved(bench, tree, number, programme)))
-        if attempts[-1].sound:
+                yield from _proved(bench, tree, number, programme)
+        if bench.attempts[-1].sound:
             break
         if number > 1 and code_of(tree).patch == before.patch and not (programme and programme.disputed):
             ended = "stuck"
             break
-    return _delivery(bench, attempts, ended)
+    return bench.delivery(ended)
 
 
-def _proved(bench: Bench, tree: Tree, number: int, programme: Programme | None) -> Generator[Step, Any, Attempt]:
+def _proved(bench: Bench, tree: Tree, number: int, programme: Programme | None) -> Generator[Step, Any, None]:
     state = merged(tree, bench.tests)
     stated = bench.design_made.fails_without if bench.design_made else ""
     verdict, after = yield from prove(bench.work, state, stated, bench.without)
     change = programme.change([ruling.doubt for ruling in bench.taken_out]) if programme else None
-    attempt = Attempt(number, state, verdict, after, change)
-    yield from bench.executed(attempt)
-    return attempt
+    yield from bench.executed(Attempt(number, state, verdict, after, change))
 
 
-def _stubborn(bench: Bench, attempts: list[Attempt]) -> list[str]:
+def _stubborn(bench: Bench) -> list[str]:
     """Generated tests that two different programs have failed, where nothing else fails: they may be wrong."""
-    if len(attempts) < 2 or attempts[-1].verdict.lost or attempts[-1].verdict.new_failures:
+    if len(bench.attempts) < 2:
         return []
-    last, before = attempts[-1], attempts[-2]
+    before, last = bench.attempts[-2:]
+    if last.verdict.lost or last.verdict.new_failures:
+        return []
     if code_of(last.tree).patch == code_of(before.tree).patch:
         return []
     both = set(failing_own(last)) & set(failing_own(before))
     return sorted(test for test in both if test not in bench.ruled)
-
-
-def _delivery(bench: Bench, attempts: list[Attempt], ended: str) -> Delivery:
-    return Delivery(best_of(attempts), bench.board.last("plan"), bench.board, tuple(attempts), ended)

@@ -7,69 +7,49 @@ round leaves is proved by execution; the best proved state is what is delivered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from bot.publish.verdict import Level
 from bot.team import architect
 from bot.team.architect import ARCHITECT, Architecture, is_new
-from bot.team.board import Board
-from bot.team.briefs import brief, diff
-from bot.team.delivery import Attempt, Delivery, best_of, keeping, told
+from bot.team.briefs import diff
+from bot.team.delivery import Attempt, Delivery, told
 from bot.team.evidence import Assignment, for_a_person, prove, test_files
-from bot.team.roles import ANALYST, CODER, TESTER, Change, Plan, Review, Role
-from bot.team.steps import Answer, Ask, Note, Step, no_objection
+from bot.team.roles import ANALYST, CODER, TESTER, Change, Plan, Review
+from bot.team.session import Session, keeping
+from bot.team.steps import Step
 from repo_tools.tree import Tree
-from sandbox.port import TestReport
 
 ROUNDS = 4
 ALL_ROLES = frozenset({"analyst", "coder", "tester"})
 
 
 @dataclass
-class Session:
+class Team(Session):
     """The state of one run of the team."""
 
-    work: Assignment
     roles: frozenset[str] = ALL_ROLES
-    board: Board = field(default_factory=Board)
-    calls: dict[str, int] = field(default_factory=dict)
-    without: dict[str, TestReport] = field(default_factory=dict)
-
-    def ask(
-        self, role: Role, tree: Tree, objection: Callable[[Any, Tree], str] = no_objection
-    ) -> Generator[Step, Any, Answer]:
-        """Let a role work on `tree` with what it may read of the board."""
-        self.calls[role.name] = self.calls.get(role.name, 0) + 1
-        agent = f"{role.name}-{self.calls[role.name]}"
-        answer: Answer = yield Ask(role, tree, brief(role, self.work, self.board, tree), agent, objection)
-        return answer
-
-    def put(self, slot: str, value: Any, round_: int) -> Generator[Step, Any, None]:
-        """Write on the board, and let it be recorded."""
-        self.board = self.board.put(slot, value, round_)
-        yield Note(slot, value, round_)
 
 
 def self_collaboration(
     work: Assignment, roles: frozenset[str] = ALL_ROLES, rounds: int = ROUNDS
 ) -> Generator[Step, Any, Delivery]:
     """The team's work on one issue. `roles` leaves some out, for the ablations; the coder is always there."""
-    session = Session(work, roles)
-    attempts: list[Attempt] = []
-    return (yield from keeping(_rounds(session, attempts, rounds), attempts, lambda: session.board))
+    session = Team(work, roles=roles)
+    return (yield from keeping(_rounds(session, rounds), session))
 
 
-def _rounds(session: Session, attempts: list[Attempt], rounds: int) -> Generator[Step, Any, Delivery]:
+def _rounds(session: Team, rounds: int) -> Generator[Step, Any, Delivery]:
     work, roles = session.work, session.roles
     tree, replan, ended = work.tree, "analyst" in roles, "done"
     for number in range(1, rounds + 1):
         if replan:
             plan = yield from _plan(session, number)
             if plan is not None and plan.decision != "change":
-                return Delivery(best_of(attempts), plan, session.board, tuple(attempts), "declined")
+                return session.delivery("declined")
             tree = tree.only(test_files(tree))
             yield from _designed(session, plan, number)
         before = tree
@@ -79,7 +59,7 @@ def _rounds(session: Session, attempts: list[Attempt], rounds: int) -> Generator
             yield from session.put("verification", f"the coder finds the plan wrong: {change.plan_fault}", number)
             continue
         attempt = yield from _judged(session, tree, number, change)
-        attempts.append(attempt)
+        session.attempts.append(attempt)
         if attempt.sound or (attempt.agreed and for_a_person(work, attempt.tree, attempt.verdict)):
             break
         if attempt.tree.patch == before.patch:
@@ -87,17 +67,17 @@ def _rounds(session: Session, attempts: list[Attempt], rounds: int) -> Generator
             break
         tree = attempt.tree
         replan = attempt.review is not None and attempt.review.fault == "plan" and "analyst" in roles
-    return Delivery(best_of(attempts), session.board.last("plan"), session.board, tuple(attempts), ended)
+    return session.delivery(ended)
 
 
-def _plan(session: Session, number: int) -> Generator[Step, Any, Plan | None]:
+def _plan(session: Team, number: int) -> Generator[Step, Any, Plan | None]:
     answer = yield from session.ask(ANALYST, session.work.tree)
     plan = answer.submitted if isinstance(answer.submitted, Plan) else None
     yield from session.put("plan", plan, number)
     return plan
 
 
-def _designed(session: Session, plan: Plan | None, number: int) -> Generator[Step, Any, None]:
+def _designed(session: Team, plan: Plan | None, number: int) -> Generator[Step, Any, None]:
     """What is new and has several files is designed by an architect first."""
     if plan is None or not is_new(plan.new_files):
         return
@@ -106,14 +86,14 @@ def _designed(session: Session, plan: Plan | None, number: int) -> Generator[Ste
     yield from session.put("architecture", design, number)
 
 
-def _code(session: Session, tree: Tree, number: int) -> Generator[Step, Any, tuple[Change | None, Tree]]:
+def _code(session: Team, tree: Tree, number: int) -> Generator[Step, Any, tuple[Change | None, Tree]]:
     answer = yield from session.ask(CODER, tree, partial(architect.unfinished, session.board.last("architecture")))
     change = answer.submitted if isinstance(answer.submitted, Change) else None
     yield from session.put("change", f"{change.summary if change else '(no summary)'}\n{diff(answer.tree)}", number)
     return change, answer.tree
 
 
-def _judged(session: Session, tree: Tree, number: int, change: Change | None) -> Generator[Step, Any, Attempt]:
+def _judged(session: Team, tree: Tree, number: int, change: Change | None) -> Generator[Step, Any, Attempt]:
     """The round's state, proved. Tests that are there already run first; the tester is asked if they settle nothing."""
     attempt: Attempt | None = None
     if test_files(tree) or "tester" not in session.roles:
@@ -135,7 +115,7 @@ def _judged(session: Session, tree: Tree, number: int, change: Change | None) ->
 
 
 def _proved(
-    session: Session, tree: Tree, number: int, change: Change | None, review: Review | None
+    session: Team, tree: Tree, number: int, change: Change | None, review: Review | None
 ) -> Generator[Step, Any, Attempt]:
     stated = review.fails_without if review else ""
     short = architect.shortfalls(session.board.last("architecture"), tree)

@@ -20,7 +20,7 @@ from bot.team import trim
 from bot.team.board import Board
 from bot.team.briefs import brief, diff, issue
 from bot.team.briefs import plan as plan_text
-from bot.team.delivery import Attempt, Delivery, best_of, keeping, told
+from bot.team.delivery import Attempt, Delivery, told
 from bot.team.designs import code_of, merged
 from bot.team.evidence import Assignment, for_a_person, prove, test_files
 from bot.team.organization import briefs
@@ -33,11 +33,12 @@ from bot.team.organization.owners import Finding, concerned, failures, faults
 from bot.team.organization.roles import MOTHER, TESTS, Skeleton
 from bot.team.organization.spans import parse
 from bot.team.organization.steering import corrected
-from bot.team.roles import Plan, Reproduction, Role
+from bot.team.roles import Reproduction, Role
 from bot.team.scout import without_code
-from bot.team.steps import Answer, Ask, Execute, Note, Step, Strategy, Together
+from bot.team.session import Session, keeping
+from bot.team.steps import Answer, Ask, Execute, Step, Strategy, Together
 from repo_tools.tree import Tree
-from sandbox.port import Result, TestReport
+from sandbox.port import Result
 
 ROUNDS = 4
 
@@ -57,31 +58,20 @@ class Begun:
 
 
 @dataclass
-class Session:
+class Growing(Session):
     """The state of one run."""
 
-    work: Assignment
-    bounds: Bounds
+    bounds: Bounds = field(default_factory=Bounds)
     begun: Begun | None = None
-    board: Board = field(default_factory=Board)
-    attempts: list[Attempt] = field(default_factory=list)
-    without: dict[str, TestReport] = field(default_factory=dict)
     tests: Tree = field(init=False)
     """The base with the new tests: never anybody's code."""
     noted: dict[str, int] = field(default_factory=dict)
     """Agent -> how much of its memory is on the board."""
     best: tuple[Attempt, Agent] | None = None
-    asked: int = 0
-    """How often whoever writes tests was asked."""
 
     def __post_init__(self) -> None:
         self.tests = self.work.tree
         self.work = replace(self.work, hints=without_code(self.work.hints))
-
-    def put(self, slot: str, value: Any, round_: int) -> Generator[Step, Any, None]:
-        """Write on the board, and let it be recorded."""
-        self.board = self.board.put(slot, value, round_)
-        yield Note(slot, value, round_)
 
     @property
     def spoken(self) -> str:
@@ -115,17 +105,16 @@ class Session:
 
     def tests_ask(self) -> Ask:
         """The tests by which all is measured, from the issue alone."""
-        self.asked += 1
         places = brief(TESTS, self.work, self.board, self.tests)
-        return Ask(TESTS, self.tests, places, f"reproducer-{self.asked}")
+        return Ask(TESTS, self.tests, places, self.name(TESTS))
 
 
 def self_organized(
     work: Assignment, bounds: Bounds | None = None, rounds: int = ROUNDS, begun: Begun | None = None
 ) -> Work:
     """The organization's work on one issue; `begun` if it was handed on by another strategy."""
-    session = Session(work, bounds or Bounds(), begun)
-    return (yield from keeping(_solve(session, rounds), session.attempts, lambda: session.board))
+    session = Growing(work, bounds=bounds or Bounds(), begun=begun)
+    return (yield from keeping(_solve(session, rounds), session))
 
 
 def one(ask: Ask) -> Strategy[Answer]:
@@ -137,7 +126,7 @@ def one(ask: Ask) -> Strategy[Answer]:
     return answer
 
 
-def _solve(session: Session, rounds: int) -> Work:
+def _solve(session: Growing, rounds: int) -> Work:
     answer, found = yield from _opened(session)
     skeleton = answer.submitted if isinstance(answer.submitted, Skeleton) else None
     if skeleton is not None and skeleton.decision == "change" and (found is None or found.decision == "reproduced"):
@@ -153,27 +142,20 @@ def _solve(session: Session, rounds: int) -> Work:
         return Delivery(None, declined, session.board, (), "declined")
     root = yield from _grown(session, skeleton)
     ended = yield from _rounds(session, root, rounds)
-    best = best_of(session.attempts)
-    return Delivery(best, _plan_of(session, best), session.board, tuple(session.attempts), ended)
+    return session.delivery(ended)
 
 
-def _decided(session: Session, skeleton: Skeleton, round_: int) -> Generator[Step, Any, None]:
+def _decided(session: Growing, skeleton: Skeleton, round_: int) -> Generator[Step, Any, None]:
     """Put on the board what the root decided, and in which words."""
     yield from session.put("skeleton", skeleton, round_)
     yield from session.put("plan", skeleton.plan, round_)
 
 
-def _plan_of(session: Session, best: Attempt | None) -> Plan | None:
-    """What was decided when the best state was made: a later decision is about other code."""
-    plans = session.board.all("plan")
-    return next((entry.value for entry in reversed(plans) if best is None or entry.round <= best.round), None)
-
-
-def _opened(session: Session) -> Generator[Step, Any, tuple[Answer, Reproduction | None]]:
+def _opened(session: Growing) -> Generator[Step, Any, tuple[Answer, Reproduction | None]]:
     """The root's decision, and the tests: made beside each other, or taken over."""
     if session.begun is not None:
         session.board, session.tests = session.begun.board, session.begun.tests
-        session.asked = session.begun.asked
+        session.calls[TESTS.name] = session.begun.asked
         answer = yield from one(session.root_ask("mother-0", plan_text(session.board.last("plan"))))
         return answer, session.board.last("reproduction")
     parts = {"mother": partial(one, session.root_ask("mother-0")), "tests": partial(one, session.tests_ask())}
@@ -184,7 +166,7 @@ def _opened(session: Session) -> Generator[Step, Any, tuple[Answer, Reproduction
     return answer, found
 
 
-def _imported(session: Session, skeleton: Skeleton) -> Generator[Step, Any, Skeleton | None]:
+def _imported(session: Growing, skeleton: Skeleton) -> Generator[Step, Any, Skeleton | None]:
     """The skeleton, or another one if its interfaces alone already keep the project from being imported."""
     base = session.work.tree
     tree = skeleton_tree(base, skeleton)
@@ -202,7 +184,7 @@ def _imported(session: Session, skeleton: Skeleton) -> Generator[Step, Any, Skel
     return answer.submitted if isinstance(answer.submitted, Skeleton) else None
 
 
-def _grown(session: Session, skeleton: Skeleton) -> Generator[Step, Any, Agent]:
+def _grown(session: Growing, skeleton: Skeleton) -> Generator[Step, Any, Agent]:
     """The root with all that it and its descendants wrote."""
     spans = tuple(dict.fromkeys(parse(code.span) for code in skeleton.code))
     root = Agent(ROOT, issue(session.work.task), spans, asked=2)
@@ -214,7 +196,7 @@ def _grown(session: Session, skeleton: Skeleton) -> Generator[Step, Any, Agent]:
     return root
 
 
-def _rounds(session: Session, root: Agent, rounds: int) -> Generator[Step, Any, str]:
+def _rounds(session: Growing, root: Agent, rounds: int) -> Generator[Step, Any, str]:
     """Put together, prove, correct. Every state that could be delivered is executed, the last one too."""
     base, spoken, last = session.work.tree, session.spoken, False
     for number in range(1, rounds + 1):
@@ -252,7 +234,7 @@ def put_together(base: Tree, root: Agent) -> Assembled:
     return assemble(base, list(pieces.values()))
 
 
-def _proved(session: Session, made: Assembled, findings: list[Finding], number: int) -> Generator[Step, Any, Attempt]:
+def _proved(session: Growing, made: Assembled, findings: list[Finding], number: int) -> Generator[Step, Any, Attempt]:
     tree, skeleton = merged(made.tree, session.tests), session.board.last("skeleton")
     reproduction = session.board.last("reproduction")
     stated = reproduction.reason if reproduction else ""
@@ -265,7 +247,7 @@ def _proved(session: Session, made: Assembled, findings: list[Finding], number: 
     return attempt
 
 
-def _kept(session: Session, attempt: Attempt, root: Agent, number: int) -> tuple[Agent, bool]:
+def _kept(session: Growing, attempt: Attempt, root: Agent, number: int) -> tuple[Agent, bool]:
     """The state to go on from: the new one, or the best one before, if the new one is worse."""
     if session.best is None or score(attempt.verdict) >= score(session.best[0].verdict):
         session.best = (attempt, root)
@@ -278,7 +260,7 @@ def _kept(session: Session, attempt: Attempt, root: Agent, number: int) -> tuple
 
 
 def _corrected(
-    session: Session, root: Agent, findings: list[Finding], made: Assembled, number: int
+    session: Growing, root: Agent, findings: list[Finding], made: Assembled, number: int
 ) -> Generator[Step, Any, Agent]:
     now = merged(made.tree, session.tests)
     if root.children:
@@ -294,7 +276,7 @@ def _corrected(
     return root
 
 
-def _alone(session: Session, root: Agent, findings: list[Finding], number: int) -> Generator[Step, Any, Agent]:
+def _alone(session: Growing, root: Agent, findings: list[Finding], number: int) -> Generator[Step, Any, Agent]:
     """A root without children is told what failed, and may write anew or multiply after all."""
     wrote = block("what you wrote", trim.middle(diff_of(session.work.tree, root), 6_000))
     seen = f"{wrote}\n\n{briefs.executed(findings)}"

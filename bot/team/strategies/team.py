@@ -8,56 +8,39 @@ can hold, an organization of agents goes on. What is proved is then challenged b
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.publish.verdict import Level
 from bot.team import examples
-from bot.team.board import Board
-from bot.team.briefs import brief, diff
-from bot.team.delivery import Attempt, Delivery, best_of, keeping, told
+from bot.team.briefs import diff
+from bot.team.delivery import Attempt, Delivery, best_of, told
 from bot.team.evidence import Assignment, for_a_person, prove, test_files
 from bot.team.organization.agents import too_large_for_one
-from bot.team.roles import ANALYST, CHALLENGER, FIXER, REPRODUCER, Challenge, Change, Plan, Reproduction, Role
-from bot.team.steps import Answer, Ask, Execute, Note, Step
+from bot.team.roles import ANALYST, CHALLENGER, FIXER, REPRODUCER, Challenge, Change, Plan, Reproduction
+from bot.team.session import Session, keeping
+from bot.team.steps import Execute, Step
 from bot.team.strategies.self_organized import Begun, self_organized
 from repo_tools.tree import Tree
-from sandbox.port import Result, TestReport
+from sandbox.port import Result
 
 ROUNDS = 3
 
 
 @dataclass
-class Session:
+class Team(Session):
     """The state of one run of the team."""
 
-    work: Assignment
-    board: Board = field(default_factory=Board)
-    attempts: list[Attempt] = field(default_factory=list)
-    asked: dict[str, int] = field(default_factory=dict)
-    without: dict[str, TestReport] = field(default_factory=dict)
     before: tuple[examples.Ran, ...] = ()
-
-    def ask(self, role: Role, tree: Tree) -> Generator[Step, Any, Answer]:
-        """Let a role work on `tree` with what it may read of the board."""
-        self.asked[role.name] = self.asked.get(role.name, 0) + 1
-        name = f"{role.name}-{self.asked[role.name]}"
-        answer: Answer = yield Ask(role, tree, brief(role, self.work, self.board, tree), name)
-        return answer
-
-    def put(self, slot: str, value: Any, round_: int) -> Generator[Step, Any, None]:
-        """Write on the board, and let it be recorded."""
-        self.board = self.board.put(slot, value, round_)
-        yield Note(slot, value, round_)
 
 
 def team(work: Assignment) -> Generator[Step, Any, Delivery]:
     """The team's work on one issue."""
-    session = Session(work)
-    return (yield from keeping(_solve(session), session.attempts, lambda: session.board))
+    session = Team(work)
+    return (yield from keeping(_solve(session), session))
 
 
-def _solve(session: Session) -> Generator[Step, Any, Delivery]:
+def _solve(session: Team) -> Generator[Step, Any, Delivery]:
     yield from _run_examples(session)
     answer = yield from session.ask(REPRODUCER, session.work.tree)
     found = answer.submitted if isinstance(answer.submitted, Reproduction) else None
@@ -79,13 +62,10 @@ def _solve(session: Session) -> Generator[Step, Any, Delivery]:
         if tree.patch == before.patch:
             ended = "stuck"
             break
-    best = best_of(session.attempts)
-    return Delivery(
-        best, _diagnosis(session, best), session.board, tuple(session.attempts), ended, before=session.before
-    )
+    return replace(session.delivery(ended), before=session.before)
 
 
-def _run_examples(session: Session) -> Generator[Step, Any, None]:
+def _run_examples(session: Team) -> Generator[Step, Any, None]:
     found = examples.blocks(session.work.task.body)
     if found and examples.is_python(session.work.tree):
         result: Result = yield Execute(session.work.tree, examples.command(found))
@@ -94,7 +74,7 @@ def _run_examples(session: Session) -> Generator[Step, Any, None]:
             yield from session.put("executed", examples.shown(session.before), 1)
 
 
-def _replan(session: Session, number: int) -> Generator[Step, Any, Plan | None]:
+def _replan(session: Team, number: int) -> Generator[Step, Any, Plan | None]:
     """A plan after a failure; tests that the coder disputes are looked at anew by one who does not see the code."""
     change = session.attempts[-1].change if session.attempts else None
     if change is not None and change.wrong_tests:
@@ -105,17 +85,18 @@ def _replan(session: Session, number: int) -> Generator[Step, Any, Plan | None]:
     return plan
 
 
-def _handed_on(session: Session, tree: Tree) -> Generator[Step, Any, Delivery]:
+def _handed_on(session: Team, tree: Tree) -> Generator[Step, Any, Delivery]:
     """More than one agent can hold: an organization of them goes on, with the tests that are there."""
-    begun = Begun(session.board, tree.only(test_files(tree)), session.asked.get(REPRODUCER.name, 0))
+    begun = Begun(session.board, tree.only(test_files(tree)), session.calls.get(REPRODUCER.name, 0))
+    own = session.delivery()
     made = yield from self_organized(session.work, begun=begun)
-    session.board = made.board
-    session.attempts += made.attempts
-    best = best_of(session.attempts)
-    return replace(made, best=best, attempts=tuple(session.attempts), before=session.before)
+    attempts = (*own.attempts, *made.attempts)
+    best = best_of(attempts)
+    plan = made.plan if best is made.best else own.plan
+    return replace(made, best=best, plan=plan, attempts=attempts, before=session.before)
 
 
-def _attempt(session: Session, tree: Tree, number: int) -> Generator[Step, Any, Tree]:
+def _attempt(session: Team, tree: Tree, number: int) -> Generator[Step, Any, Tree]:
     """One change, proved and challenged."""
     answer = yield from session.ask(FIXER, tree)
     change = answer.submitted if isinstance(answer.submitted, Change) else None
@@ -139,13 +120,13 @@ def _attempt(session: Session, tree: Tree, number: int) -> Generator[Step, Any, 
     return tree
 
 
-def _reconsidered(session: Session, tree: Tree, change: Change, number: int) -> Generator[Step, Any, Tree]:
+def _reconsidered(session: Team, tree: Tree, change: Change, number: int) -> Generator[Step, Any, Tree]:
     """The disputed tests, seen again by the reproducer on the unchanged project; the code stays as it is."""
     yield from session.put("dispute", change.wrong_tests, number)
     return (yield from _more_tests(session, tree, number))
 
 
-def _more_tests(session: Session, tree: Tree, number: int) -> Generator[Step, Any, Tree]:
+def _more_tests(session: Team, tree: Tree, number: int) -> Generator[Step, Any, Tree]:
     """The reproducer works on its tests once more, still without sight of the change."""
     answer = yield from session.ask(REPRODUCER, tree.only(test_files(tree)))
     if isinstance(answer.submitted, Reproduction):
@@ -164,11 +145,3 @@ def _declined(found: Reproduction) -> Plan:
     return Plan(
         decision="no_change_needed" if needless else "cannot_reproduce", diagnosis=found.reason, doubts=found.doubts
     )
-
-
-def _diagnosis(session: Session, best: Attempt | None) -> Plan | None:
-    """What was wrong, in the coder's words where nobody had to plan."""
-    plan: Plan | None = session.board.last("plan")
-    if plan is not None or best is None or best.change is None:
-        return plan
-    return Plan(decision="change", diagnosis=best.change.cause or best.change.summary, doubts=[])

@@ -1,0 +1,89 @@
+"""The state of one run that every strategy has: the board, who was asked how often, what was proved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.errors import ModelFailed
+from bot.publish.verdict import Level
+from bot.team.board import Board
+from bot.team.briefs import brief
+from bot.team.delivery import STOPS, Attempt, Delivery, best_of
+from bot.team.evidence import Assignment
+from bot.team.roles import Plan, Role
+from bot.team.steps import Answer, Ask, Note, Step, no_objection
+from repo_tools.tree import Tree
+from sandbox.errors import SandboxDied
+from sandbox.port import TestReport
+
+
+@dataclass
+class Session:
+    """One run. Strategies that know more of it have a session of their own kind."""
+
+    work: Assignment
+    board: Board = field(default_factory=Board)
+    attempts: list[Attempt] = field(default_factory=list)
+    calls: dict[str, int] = field(default_factory=dict)
+    """Role -> how often it was asked."""
+    without: dict[str, TestReport] = field(default_factory=dict)
+    """The runs of new tests without the change, so that none is made twice."""
+
+    def name(self, role: Role) -> str:
+        """The name under which a role is asked next: one for each time, as records need it."""
+        self.calls[role.name] = self.calls.get(role.name, 0) + 1
+        return f"{role.name}-{self.calls[role.name]}"
+
+    def ask(
+        self, role: Role, tree: Tree, objection: Callable[[Any, Tree], str] = no_objection
+    ) -> Generator[Step, Any, Answer]:
+        """Let a role work on `tree` with what it may read of the board."""
+        places = brief(role, self.work, self.board, tree)
+        answer: Answer = yield Ask(role, tree, places, self.name(role), objection)
+        return answer
+
+    def put(self, slot: str, value: Any, round_: int) -> Generator[Step, Any, None]:
+        """Write on the board, and let it be recorded."""
+        self.board = self.board.put(slot, value, round_)
+        yield Note(slot, value, round_)
+
+    def delivery(self, ended: str = "done", stop: Exception | None = None) -> Delivery:
+        """The best of what was proved, with the plan by which it was made."""
+        best = best_of(self.attempts)
+        plan = plan_of(self.board, best) or in_the_words_of(best)
+        return Delivery(best, plan, self.board, tuple(self.attempts), ended, stop)
+
+
+def plan_of(board: Board, best: Attempt | None) -> Plan | None:
+    """What was decided when the best state was made: a later decision is about other code, or against any."""
+    if best is not None and best.verdict.level is not Level.NONE:
+        for entry in reversed(board.all("plan")):
+            if entry.round <= best.round:
+                plan: Plan | None = entry.value
+                return plan
+    last: Plan | None = board.last("plan")
+    return last
+
+
+def in_the_words_of(best: Attempt | None) -> Plan | None:
+    """What was wrong as its coder says it, where nobody had to plan."""
+    if best is None or best.change is None:
+        return None
+    # A coder may be brief where an analyst may not.
+    return Plan.model_construct(decision="change", diagnosis=best.change.cause or best.change.summary)
+
+
+def keeping(body: Generator[Step, Any, Delivery], session: Session) -> Generator[Step, Any, Delivery]:
+    """Carry out `body`; if something stops it, deliver the best of what it had proved.
+
+    Raises `ModelFailed` and `SandboxDied`, which say nothing about the issue, where nothing was proved before.
+    """
+    try:
+        return (yield from body)
+    except STOPS as stop:
+        delivery = session.delivery("stopped", stop)
+        if delivery.best is None and isinstance(stop, ModelFailed | SandboxDied):
+            raise
+        return delivery
