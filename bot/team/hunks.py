@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from repo_tools.file_kinds import FileKind, kinds
 from repo_tools.patch import EXECUTABLE, REGULAR
@@ -129,6 +129,27 @@ def named(hunk: Hunk, texts: Iterable[str]) -> bool:
             if found["path"] == hunk.path and first <= hunk.last and hunk.first <= last:
                 return True
     return False
+
+
+def shift(path: str, line: int, taken: Iterable[Hunk]) -> int:
+    """How far a line of a file moves when parts above it are taken back."""
+    return sum(len(one.old or ()) - len(one.lines) for one in taken if one.path == path and one.last < line)
+
+
+def standing(hunk: Hunk, taken: Iterable[Hunk]) -> Hunk:
+    """A part where it stands once others were taken back."""
+    by = shift(hunk.path, hunk.first, taken)
+    return replace(hunk, first=hunk.first + by, last=hunk.last + by)
+
+
+def retold(text: str, taken: Collection[Hunk]) -> str:
+    """A text with the places that it names where they stand once parts were taken back."""
+
+    def place(found: re.Match[str]) -> str:
+        lines = [int(line) for line in (found["first"], found["last"]) if line]
+        return f"{found['path']}:{'-'.join(str(line + shift(found['path'], line, taken)) for line in lines)}"
+
+    return PLACE.sub(place, text)
 
 
 def unused_import(tree: Tree, hunk: Hunk) -> bool:

@@ -18,7 +18,7 @@ from bot.team import examples, fuzz
 from bot.team.board import Board
 from bot.team.delivery import Attempt, Delivery, Mark
 from bot.team.evidence import Assignment, for_a_person, prove
-from bot.team.hunks import named
+from bot.team.hunks import named, retold, standing
 from bot.team.mutants import mutants
 from bot.team.steps import Execute, Note, Step
 from bot.team.trials import Parts, Trials, lines_run, listed_parts, marked, parts, told_lines
@@ -72,6 +72,7 @@ def _measure(trials: Trials, delivery: Delivery, said: list[str]) -> Generator[S
             found = replace(found, idle=(*found.idle, *found.spare))
         else:
             trials.best = smaller
+            found = replace(found, idle=tuple(standing(one, found.spare) for one in found.idle))
             lines = yield from lines_run(trials, smaller.tree)
             taken = listed_parts(found.spare)
             said.append(f"Taken out, since a reader found it needless and nothing fails without it: {taken} as it was.")
@@ -120,7 +121,9 @@ def _without_spare(trials: Trials, found: Parts, stated: str) -> Generator[Step,
     challenge = best.challenge
     if challenge is not None:
         left = [text for text in challenge.unneeded if not any(named(part, [text]) for part in found.spare)]
-        challenge = challenge.model_copy(update={"unneeded": left})
+        said = {"unneeded": left, "doubts": challenge.doubts}
+        moved = {name: [retold(text, found.spare) for text in texts] for name, texts in said.items()}
+        challenge = challenge.model_copy(update=moved)
     smaller = replace(best, tree=found.tree, verdict=verdict, after=after, challenge=challenge)
     return smaller if verdict.level is best.verdict.level and smaller.sound is best.sound else None
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.team.hunks import Hunk, code_files, hunks, named, unused_import, without
+from bot.team.hunks import Hunk, code_files, hunks, named, retold, standing, unused_import, without
 from repo_tools.tree import Tree
 from tests.fakes.memory_base import MemoryBase
 
@@ -24,6 +24,25 @@ def test_all_parts_taken_back_give_the_base(old: list[bytes], new: list[bytes]) 
     for part in reversed(hunks(tree)):
         tree = without(tree, part)
     assert not tree.patch
+
+
+@given(LINES, LINES, st.integers(0))
+def test_what_is_left_stands_where_it_is_said_to_stand(old: list[bytes], new: list[bytes], chosen: int) -> None:
+    tree = changed("a.rb", b"\n".join(old), b"\n".join(new))
+    found = hunks(tree)
+    taken = [part for number, part in enumerate(found) if chosen >> number & 1]
+    smaller = tree
+    for part in reversed(taken):
+        smaller = without(smaller, part)
+    for part in (one for one in found if one not in taken):
+        there = standing(part, taken)
+        assert text_at(smaller, there) == text_at(tree, part)
+        said = retold(f"see `a.rb:{part.first}` and b.rb:{part.first}-{part.last}", taken)
+        assert said == f"see `a.rb:{there.first}` and b.rb:{part.first}-{part.last}"
+
+
+def text_at(tree: Tree, part: Hunk) -> list[bytes]:
+    return tree.read(part.path).split(b"\n")[part.first - 1 : part.last]
 
 
 def test_parts_are_told_apart_where_lines_stand_between_them() -> None:

@@ -147,7 +147,8 @@ def test_what_a_reader_finds_needless_and_nothing_needs_is_taken_out_and_the_res
     assert delivery.best is not None
     assert delivery.best.tree.read("calc.py").decode() == top + FIXED, "with the import that served it alone"
     assert delivery.best.challenge is not None
-    assert delivery.best.challenge.unneeded == list(told[1:]), "what is gone is no doubt any more"
+    left = ["calc.py:7: so was this", "the whole style"]
+    assert delivery.best.challenge.unneeded == left, "what is gone is no doubt any more, and the rest has moved"
     assert delivery.best.verdict.level is Level.READY
     assert "nothing fails without it: `calc.py:1`, `calc.py:14` as it was." in said(delivery)
     last = [
@@ -155,6 +156,20 @@ def test_what_a_reader_finds_needless_and_nothing_needs_is_taken_out_and_the_res
     ]
     assert last[-1] == top + FIXED, "what is delivered was executed as it is"
     assert delivery.board.last("measured") == list(delivery.best.measured)
+
+
+def test_what_stands_below_a_part_that_is_taken_out_is_told_of_where_it_stands_then(tmp_path: Path) -> None:
+    top = '"""Halves."""\n\n\n\n\n'
+    wordy = "SCALE = 1\nOTHER = 2\n" + top + FIXED.replace("number * 2", "[number][0] * 2")
+    after, project = NEW_TEST | {"calc.py": wordy}, Project(ran=ran(1, 2))
+    told = ("calc.py:1-2: nothing uses them",)
+    delivery, _ = delivered(tmp_path, after, project, calc=top + CALC, needless=told)
+    assert delivery.best is not None
+    now = delivery.best.tree.read("calc.py").decode().splitlines()
+    assert "OTHER = 2" not in now
+    line = now.index("    return [number][0] * 2") + 1
+    assert Mark("calc.py", line, line, "No test fails without this part.") in delivery.best.marks
+    assert f"no test fails without `calc.py:{line}`" in said(delivery)
 
 
 RENAMED = "SCALE = 2\n" + CALC.replace("number * 2", "number * SCALE")
