@@ -210,7 +210,8 @@ def _evidence(story: Story, shown: int) -> str:
 
 
 def _items(texts: list[str], shown: int) -> str:
-    lines = [f"- {fitted(text, ITEM_CHARS, sentence)}" for text in texts[:shown] if text.strip()]
+    texts = list(dict.fromkeys(text for text in texts if text.strip()))
+    lines = [f"- {fitted(text, ITEM_CHARS, sentence)}" for text in texts[:shown]]
     if len(texts) > shown:
         lines.append(f"- and {len(texts) - shown:,} more")
     return "\n".join(lines)

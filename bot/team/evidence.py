@@ -62,7 +62,7 @@ def prove(
     again: TestReport | None = None
     if 0 < len(failing) <= RERUN_LIMIT and after.having(TestOutcome.PASSED):
         again = yield from _again(tree, failing)
-    without = (yield from alone(tree, known)) if files else None
+    without = yield from alone(tree, known)
     verdict = judge(
         work.baseline,
         after,
@@ -117,13 +117,18 @@ def _harmless(verdict: Verdict) -> bool:
     return not (verdict.lost or verdict.muted or verdict.new_failures) and all(test.passes for test in verdict.own)
 
 
-def alone(tree: Tree, known: dict[str, TestReport]) -> Generator[Step, Any, TestReport]:
-    """The report of the test files that `tree` changes, without its other changes; run once for the same files."""
+def alone(tree: Tree, known: dict[str, TestReport]) -> Generator[Step, Any, TestReport | None]:
+    """The report of the test files that `tree` changes, without its other changes; run once for the same files.
+
+    None if it has no such file, because it changes none or deletes them.
+    """
     files = test_files(tree)
     bare = tree.only(files)
+    present = tuple(path for path in sorted(files) if bare.exists(path))
+    if not present:
+        return None
     key = repr(sorted((path, bare.patch.files[path]) for path in files))
     if key not in known:
-        present = tuple(path for path in sorted(files) if bare.exists(path))
         known[key] = yield Check(bare, "the new tests on the unchanged code", present)
     return known[key]
 

@@ -109,9 +109,9 @@ class Bench(Session):
         self.tests = answer.tree.only(test_files(answer.tree))
         self.design_made = answer.submitted if isinstance(answer.submitted, TestDesign) else self.design_made
         yield from self.put("tests", self.design_made, 1 + self.redesigns)
-        if not test_files(self.tests):
-            return
         report = yield from alone(self.tests, self.without)
+        if report is None:
+            return
         bad = _invalid(report, self.work.known_bad)
         if bad and self.redesigns < REDESIGNS:
             self.redesigns += 1

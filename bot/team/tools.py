@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.team import trim
+from bot.team.designs import code_of
 from bot.team.desk import Desk, Tool, ToolRefused
 from bot.team.roles import Challenge, Change, Plan, Reproduction, Review, Role, Solution, Submission, Writes
 from repo_tools import edits
@@ -253,8 +254,11 @@ def _submit(desk: Desk, wanted: Submission) -> str:
             "submit again if it is as it should be."
         )
     changed = bool(desk.tree.patch)
-    if isinstance(wanted, Change) and not changed and not wanted.plan_fault:
-        raise ToolRefused("nothing is changed yet. Make the change first, or say in plan_fault why the plan is wrong.")
+    if isinstance(wanted, Change) and not (code_of(desk.tree).patch or wanted.plan_fault or wanted.wrong_tests):
+        raise ToolRefused(
+            "nothing is changed yet. Make the change first, or say in plan_fault why the plan is wrong, or in "
+            "wrong_tests why a new test is."
+        )
     if isinstance(wanted, Solution) and changed != (wanted.decision == "change"):
         raise ToolRefused(f"files are {'' if changed else 'not '}changed, but your decision is {wanted.decision}.")
     if isinstance(wanted, Review) and not any(is_test(path) for path in desk.tree.patch.files):

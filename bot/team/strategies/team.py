@@ -115,7 +115,7 @@ def _attempt(session: Team, tree: Tree, number: int) -> Generator[Step, Any, Tre
         challenge = answer.submitted if isinstance(answer.submitted, Challenge) else None
         yield from session.put("challenge", challenge, number)
         session.attempts[-1] = replace(attempt, challenge=challenge)
-        if challenge is not None and challenge.verdict == "refuted":
+        if session.attempts[-1].refuted and number < ROUNDS:
             tree = yield from _more_tests(session, tree, number)
     return tree
 

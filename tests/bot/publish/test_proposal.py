@@ -73,6 +73,12 @@ class TestBody:
         assert "Passed before, fail now (20):" in shown
         assert "and 8 more" in shown
 
+    def test_what_two_roles_say_alike_is_said_once(self) -> None:
+        doubts = ["A year of two digits is not read.", "", "A year of two digits is not read.", *map(str, range(99))]
+        shown = body(replace(READY, doubts=tuple(doubts), notes=()))
+        assert shown.count("A year of two digits") == 1
+        assert f"and {100 - 12} more" in shown
+
     def test_what_is_too_long_is_cut_where_it_matters_least(self) -> None:
         story = replace(READY, transcript="step after step\n" * 20_000)
         shown = body(story)

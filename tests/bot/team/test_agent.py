@@ -12,7 +12,7 @@ from bot.errors import NoProgress, OverBudget
 from bot.llm.budget import estimate_tokens
 from bot.llm.port import Completion, Message, Request, ToolCall, ToolSpec, Usage
 from bot.team.agent import PROSE_LIMIT, converse, fitted
-from bot.team.roles import ANALYST, CHALLENGER, CODER, REPRODUCER, SINGLE, Change, Role
+from bot.team.roles import ANALYST, CHALLENGER, CODER, FIXER, REPRODUCER, SINGLE, Change, Role
 from bot.team.steps import Answer, Ask
 from repo_tools.patch import FileState
 from repo_tools.tree import Tree
@@ -70,6 +70,19 @@ def test_a_bad_call_is_answered_with_what_would_work(tmp_path: Path, bad: Comple
     assert helps in text
     assert answer.submitted is not None
     assert answer.tree.read("a.py") == b"x = 3\ny = 2\n"
+
+
+@pytest.mark.parametrize("role", [CODER, FIXER], ids=["coder", "fixer"])
+def test_tests_that_are_there_already_are_no_change_of_the_code(tmp_path: Path, role: Role) -> None:
+    tested = TREE.with_file("tests/test_a.py", b"def test(): assert x == 3\n")
+    places = {place: f"the {place}" for place in role.reads}
+    for words, taken in [({}, False), ({"plan_fault": "it is not there"}, True), ({"wrong_tests": "test"}, True)]:
+        said = call("submit", title="Set x to three", summary="x is 3", **words)
+        stage = Stage(tmp_path, {"one": [reply(said), reply(FIX, DONE)]}, lambda tree, selection: report(["t"]))
+        answer = converse(Ask(role, tested, places, "one"), stage)
+        assert stage.answers[0][3] is taken
+        assert answer.ended == "submitted"
+        assert (answer.tree == tested) is taken
 
 
 def test_a_submission_beside_a_refused_edit_is_not_taken(tmp_path: Path) -> None:

@@ -122,6 +122,24 @@ def test_what_a_reader_refutes_is_not_ready_until_it_is_mended(tmp_path: Path, w
     assert delivery.ended == "stuck"
 
 
+def test_no_tests_are_asked_for_that_no_round_would_use(tmp_path: Path, work: Assignment) -> None:
+    texts = ["number // 2", "number / 2", "number / 2.0", "number / 2.00"]
+    scripts: dict[str, Any] = {"reproducer-1": GOOD["reproducer-1"]}
+    for n in (1, 2, 3):
+        edit = call("edit", path="calc.py", edits=[{"old": texts[n - 1] + "\n", "new": texts[n] + "\n"}])
+        scripts |= {
+            f"coder-{n}": [reply(edit, call("submit", **CHANGE))],
+            f"challenger-{n}": [reply(call("submit", **REFUTED))],
+            f"reproducer-{n + 1}": [reply(call("submit", **FOUND))],
+            f"analyst-{n}": [reply(call("submit", **PLAN))],
+        }
+    stage = Stage(tmp_path, scripts, really)
+    delivery = played(stage, work)
+    assert [attempt.refuted for attempt in delivery.attempts] == [True] * 3
+    assert stage.agents[-2:] == ["coder-3", "challenger-3"]
+    assert stage.agents.count("reproducer-4") == 0
+
+
 @pytest.mark.parametrize("decision", ["no_change_needed", "cannot_reproduce"])
 def test_what_cannot_be_reproduced_ends_before_anything_is_changed(
     tmp_path: Path, work: Assignment, decision: str
