@@ -59,7 +59,7 @@ def _solve(session: Team) -> Generator[Step, Any, Delivery]:
         last = session.attempts[-1]
         if last.sound or (last.agreed and for_a_person(session.work, last.tree, last.verdict)):
             break
-        if tree.patch == before.patch:
+        if tree.patch == before.patch and not (last.change and last.change.plan_fault):
             ended = "stuck"
             break
     return replace(session.delivery(ended), before=session.before)
@@ -109,7 +109,8 @@ def _attempt(session: Team, tree: Tree, number: int) -> Generator[Step, Any, Tre
     verdict, after = yield from prove(session.work, tree, stated, session.without)
     attempt = Attempt(number, tree, verdict, after, change)
     session.attempts.append(attempt)
-    yield from session.put("verification", told(verdict, after), number)
+    blamed = f"\nthe coder finds the plan wrong: {change.plan_fault}" if change and change.plan_fault else ""
+    yield from session.put("verification", told(verdict, after) + blamed, number)
     if verdict.level is Level.READY or for_a_person(session.work, tree, verdict):
         answer = yield from session.ask(CHALLENGER, tree)
         challenge = answer.submitted if isinstance(answer.submitted, Challenge) else None

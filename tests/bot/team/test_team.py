@@ -122,6 +122,25 @@ def test_what_a_reader_refutes_is_not_ready_until_it_is_mended(tmp_path: Path, w
     assert delivery.ended == "stuck"
 
 
+def test_a_coder_who_finds_the_plan_wrong_calls_the_analyst(tmp_path: Path, work: Assignment) -> None:
+    fault = CHANGE | {"plan_fault": "there is no division in double"}
+    scripts = GOOD | {
+        "coder-1": [reply(WRONG, call("submit", **CHANGE))],
+        "analyst-1": [reply(call("submit", **PLAN))],
+        "coder-2": [reply(call("submit", **fault))],
+        "analyst-2": [reply(call("submit", **PLAN))],
+        "coder-3": [reply(MEND, call("submit", **CHANGE))],
+    }
+    stage = Stage(tmp_path, scripts, really)
+    delivery = played(stage, work)
+    assert stage.agents == [
+        "reproducer-1", "coder-1", "analyst-1", "coder-2", "analyst-2", "coder-3", "challenger-1"
+    ]  # fmt: skip
+    assert "there is no division in double" in shown(stage, "analyst-2")
+    assert delivery.best is not None
+    assert delivery.best.sound
+
+
 def test_no_tests_are_asked_for_that_no_round_would_use(tmp_path: Path, work: Assignment) -> None:
     texts = ["number // 2", "number / 2", "number / 2.0", "number / 2.00"]
     scripts: dict[str, Any] = {"reproducer-1": GOOD["reproducer-1"]}
