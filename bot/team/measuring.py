@@ -17,9 +17,10 @@ from bot.publish.verdict import Level
 from bot.team import examples, fuzz
 from bot.team.board import Board
 from bot.team.delivery import Attempt, Delivery, Mark
-from bot.team.evidence import Assignment, for_a_person, prove
+from bot.team.evidence import Assignment, prove
 from bot.team.hunks import named, retold, standing
 from bot.team.mutants import mutants
+from bot.team.session import settled
 from bot.team.steps import Execute, Note, Step
 from bot.team.trials import Parts, Trials, lines_run, listed_parts, marked, parts, told_lines
 from repo_tools.tree import Tree
@@ -61,7 +62,7 @@ def _measure(trials: Trials, delivery: Delivery, said: list[str]) -> Generator[S
     work, best = trials.work, trials.best
     said.append((yield from _examples(work, best.tree, delivery.before)))
     lines = yield from lines_run(trials, best.tree)
-    if not trials.own or not (best.sound or (best.agreed and for_a_person(work, best.tree, best.verdict))):
+    if not trials.own or not settled(work, best):
         said.append(told_lines(best.tree, lines))
         trials.marks += marked(best.tree, lines)
         return

@@ -11,7 +11,7 @@ from bot.publish.verdict import Level
 from bot.team.board import Board
 from bot.team.briefs import brief
 from bot.team.delivery import STOPS, Attempt, Delivery, best_of
-from bot.team.evidence import Assignment
+from bot.team.evidence import Assignment, for_a_person
 from bot.team.roles import Plan, Role
 from bot.team.steps import Answer, Ask, Note, Step, no_objection
 from repo_tools.tree import Tree
@@ -54,6 +54,11 @@ class Session:
         best = best_of(self.attempts)
         plan = plan_of(self.board, best) or in_the_words_of(best)
         return Delivery(best, plan, self.board, tuple(self.attempts), ended, stop)
+
+
+def settled(work: Assignment, attempt: Attempt) -> bool:
+    """Whether another round could make nothing better: it is sound, or only a person can say more of it."""
+    return attempt.sound or (attempt.agreed and for_a_person(work, attempt.tree, attempt.verdict))
 
 
 def plan_of(board: Board, best: Attempt | None) -> Plan | None:

@@ -15,7 +15,7 @@ from bot.team.delivery import Attempt, Delivery
 from bot.team.designs import code_of, merged
 from bot.team.evidence import Assignment, prove
 from bot.team.feedback import failing_own
-from bot.team.session import keeping
+from bot.team.session import keeping, settled
 from bot.team.steps import Check, Step, Together
 from bot.team.testbench import Bench
 from bot.team.testing_roles import Programme
@@ -81,11 +81,11 @@ def _rounds(bench: Bench, rounds: int, programme: Programme | None, tree: Tree) 
             if programme is not None and programme.disputed:
                 yield from bench.dispute([one.test for one in programme.disputed], number)
         yield from _proved(bench, tree, number, programme)
-        if not bench.attempts[-1].sound:
+        if not settled(bench.work, bench.attempts[-1]):
             stubborn = _stubborn(bench)
             if stubborn and (yield from bench.dispute(stubborn, number)):
                 yield from _proved(bench, tree, number, programme)
-        if bench.attempts[-1].sound:
+        if settled(bench.work, bench.attempts[-1]):
             break
         if number > 1 and code_of(tree).patch == before.patch and not (programme and programme.disputed):
             ended = "stuck"

@@ -19,7 +19,7 @@ from bot.team.briefs import diff
 from bot.team.delivery import Attempt, Delivery, told
 from bot.team.evidence import Assignment, for_a_person, prove, test_files
 from bot.team.roles import ANALYST, CODER, TESTER, Change, Plan, Review
-from bot.team.session import Session, keeping
+from bot.team.session import Session, keeping, settled
 from bot.team.steps import Step
 from repo_tools.tree import Tree
 
@@ -60,7 +60,7 @@ def _rounds(session: Team, rounds: int) -> Generator[Step, Any, Delivery]:
             continue
         attempt = yield from _judged(session, tree, number, change)
         session.attempts.append(attempt)
-        if attempt.sound or (attempt.agreed and for_a_person(work, attempt.tree, attempt.verdict)):
+        if settled(work, attempt):
             break
         if attempt.tree.patch == before.patch:
             ended = "stuck"

@@ -22,7 +22,7 @@ from bot.team.briefs import brief, diff, issue
 from bot.team.briefs import plan as plan_text
 from bot.team.delivery import Attempt, Delivery, told
 from bot.team.designs import code_of, merged
-from bot.team.evidence import Assignment, for_a_person, prove, test_files
+from bot.team.evidence import Assignment, prove, test_files
 from bot.team.organization import briefs
 from bot.team.organization.agents import ROOT, Agent, Bounds, Room, Site, restored
 from bot.team.organization.assembly import Assembled, Piece, assemble
@@ -35,7 +35,7 @@ from bot.team.organization.spans import parse
 from bot.team.organization.steering import corrected
 from bot.team.roles import Reproduction, Role
 from bot.team.scout import without_code
-from bot.team.session import Session, keeping
+from bot.team.session import Session, keeping, settled
 from bot.team.steps import Answer, Ask, Execute, Step, Strategy, Together
 from repo_tools.tree import Tree
 from sandbox.port import Result
@@ -206,7 +206,7 @@ def _rounds(session: Growing, root: Agent, rounds: int) -> Generator[Step, Any, 
         if proves:
             attempt = yield from _proved(session, made, findings, number)
             root, worse = _kept(session, attempt, root, number)
-            if attempt.sound or for_a_person(session.work, attempt.tree, attempt.verdict):
+            if settled(session.work, attempt):
                 yield from session.remember(root, number)
                 return "done"
             made = put_together(base, root) if worse else made

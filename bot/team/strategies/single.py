@@ -9,7 +9,7 @@ from bot.team.briefs import diff
 from bot.team.delivery import Attempt, Delivery, told
 from bot.team.evidence import Assignment, prove
 from bot.team.roles import SINGLE, Solution
-from bot.team.session import Session, keeping
+from bot.team.session import Session, keeping, settled
 from bot.team.steps import Step
 
 ROUNDS = 2
@@ -35,7 +35,7 @@ def _rounds(session: Session, rounds: int) -> Generator[Step, Any, Delivery]:
         tree = answer.tree
         verdict, after = yield from prove(session.work, tree, "", session.without)
         session.attempts.append(Attempt(number, tree, verdict, after, solution.change if solution else None))
-        if session.attempts[-1].sound:
+        if settled(session.work, session.attempts[-1]):
             break
         yield from session.put("change", diff(tree), number)
         yield from session.put("verification", told(verdict, after), number)

@@ -18,7 +18,7 @@ from bot.team.delivery import Attempt, Delivery, best_of, told
 from bot.team.evidence import Assignment, for_a_person, prove, test_files
 from bot.team.organization.agents import too_large_for_one
 from bot.team.roles import ANALYST, CHALLENGER, FIXER, REPRODUCER, Challenge, Change, Plan, Reproduction
-from bot.team.session import Session, keeping
+from bot.team.session import Session, keeping, settled
 from bot.team.steps import Execute, Step
 from bot.team.strategies.self_organized import Begun, self_organized
 from repo_tools.tree import Tree
@@ -57,7 +57,7 @@ def _solve(session: Team) -> Generator[Step, Any, Delivery]:
         before = tree
         tree = yield from _attempt(session, tree, number)
         last = session.attempts[-1]
-        if last.sound or (last.agreed and for_a_person(session.work, last.tree, last.verdict)):
+        if settled(session.work, last):
             break
         if tree.patch == before.patch and not (last.change and last.change.plan_fault):
             ended = "stuck"

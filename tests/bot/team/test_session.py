@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from bot.errors import OverBudget
 from bot.llm.port import Completion, Request
-from bot.publish.verdict import baseline
+from bot.publish.verdict import Baseline, Level, baseline
 from bot.team.delivery import Delivery
 from bot.team.evidence import Assignment
 from bot.team.loop import perform
@@ -52,10 +53,12 @@ class Stopped(Stage):
         return super().complete(request)
 
 
-def played(folder: Path, strategy: str, scripts: Mapping[str, Any]) -> Delivery:
+WHOLE = baseline(report([OLD]))
+
+
+def played(folder: Path, strategy: str, scripts: Mapping[str, Any], base: Baseline = WHOLE) -> Delivery:
     tree = Tree(MemoryBase({"calc.py": FileState(CODE.encode()), "tests/test_calc.py": FileState(TESTS.encode())}))
-    work = Assignment(TASK, tree, baseline(report([OLD])))
-    delivery: Delivery = perform(STRATEGIES[strategy](work), Stopped(folder, scripts))
+    delivery: Delivery = perform(STRATEGIES[strategy](Assignment(TASK, tree, base)), Stopped(folder, scripts))
     return delivery
 
 
@@ -145,3 +148,60 @@ def test_what_is_delivered_is_told_in_the_words_by_which_it_was_made(
     assert delivery.plan is not None
     assert delivery.plan.diagnosis == said
     assert delivery.board.all("change"), "the board is handed over"
+
+
+WHOLE_SPAN = [{"span": "calc.py::half", "text": "def half(number):\n    return number / 2\n"}]
+STEPS = {"clarify": "half must divide", "method": "true division", "pseudocode": "give number / 2"}
+DESIGN = {
+    "tests": [
+        {
+            "test": "tests/test_calc.py::test_odd",
+            "kind": "basic",
+            "sentence": "half(3) gives 1, I expect 1.5",
+            "reason": "as the issue says",
+            "call": "half(3)",
+            "expected": "1.5",
+        }
+    ],
+    "not_applicable": {"edge": "there is none", "large-scale": "one division"},
+    "fails_without": "half(3) is 1: AssertionError",
+}
+HOLDS = [reply(call("submit", verdict="holds"))]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "scripts"),
+    [
+        ("single", {"single-1": [reply(FIX, ADD_TEST, call("submit", **SOLUTION))]}),
+        (
+            "self-collaboration",
+            {
+                "analyst-1": plan("It rounds down."),
+                "coder-1": submitted(FIX),
+                "tester-1": [reply(ADD_TEST), reply(call("submit", **REVIEW))],
+            },
+        ),
+        ("team", {"reproducer-1": REPRODUCED, "coder-1": submitted(FIX), "challenger-1": HOLDS}),
+        (
+            "agentcoder",
+            {
+                "programmer-1": [reply(FIX, call("submit", **(CHANGE | STEPS | {"decision": "change"})))],
+                "test-designer-1": [reply(ADD_TEST, call("submit", **DESIGN))],
+            },
+        ),
+        (
+            "self-organized",
+            {"mother-0": [reply(call("submit", **SOLUTION, code=WHOLE_SPAN))], "reproducer-1": REPRODUCED},
+        ),
+    ],
+)
+def test_no_strategy_goes_on_where_only_a_person_can_say_more(
+    tmp_path: Path, strategy: str, scripts: dict[str, Any]
+) -> None:
+    """The suite is too long to be run whole, which no other code would change."""
+    sample = replace(WHOLE, sample=("tests/test_calc.py",), left_out=("tests/test_slow.py",))
+    delivery = played(tmp_path, strategy, scripts, sample)
+    assert (delivery.ended, delivery.stop) == ("done", None)
+    assert delivery.best is not None
+    assert delivery.best.verdict.level is Level.DRAFT
+    assert len(delivery.attempts) == 1
