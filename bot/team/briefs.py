@@ -25,8 +25,8 @@ AROUND = 8
 REGION = re.compile(r"^(?P<path>.+?):(?P<first>\d+)(?:-(?P<last>\d+))?$")
 
 
-def brief(role: Role, work: Assignment, board: Board, tree: Tree) -> dict[str, str]:
-    """The places of `role`'s prompt. A slot with nothing in it says so in a few words."""
+def brief(role: Role, work: Assignment, board: Board, tree: Tree, **own: str) -> dict[str, str]:
+    """The places of `role`'s prompt, filled from the board but for its `own`. Of an empty slot nothing is said."""
     makers: dict[str, Callable[[], str]] = {
         "issue": lambda: issue(work.task),
         "hints": lambda: block("where to look", work.hints) if work.hints else "",
@@ -42,7 +42,7 @@ def brief(role: Role, work: Assignment, board: Board, tree: Tree) -> dict[str, s
         "reproduction": lambda: reproduction(board, tree),
         "evidence": lambda: block("what was executed", board.last("verification") or ""),
     }
-    return {place: makers[place]() for place in role.reads}
+    return {place: own[place] if place in own else makers[place]() for place in role.reads}
 
 
 def issue(task: Task) -> str:

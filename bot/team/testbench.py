@@ -14,10 +14,9 @@ from bot.publish.verdict import BAD
 from bot.team import briefs
 from bot.team.delivery import Attempt
 from bot.team.designs import code_of, objection, showing, without_test
-from bot.team.disputes import Finding, Ruling, settle
+from bot.team.disputes import VOTES, Finding, Ruling, settle
 from bot.team.evidence import alone, test_files
 from bot.team.feedback import feedback, history
-from bot.team.roles import Role
 from bot.team.selection import ranked
 from bot.team.session import Session
 from bot.team.steps import Answer, Ask, Step
@@ -56,7 +55,7 @@ class Bench(Session):
 
     def candidate(self, agent: str) -> Generator[Step, Any, Answer]:
         """One program for the issue as it stands."""
-        places = self._places(PROGRAMMER, history="", feedback="")
+        places = briefs.brief(PROGRAMMER, self.work, self.board, self.work.tree, history="", feedback="")
         tree = self.work.tree
         answer: Answer = yield Ask(PROGRAMMER, tree, places, agent, partial(_not_done, tree))
         return answer
@@ -69,7 +68,8 @@ class Bench(Session):
             answer = yield from self.candidate(self.name(PROGRAMMER))
         else:
             told = feedback(last, self.design_made, self.rulings)
-            places = self._places(PROGRAMMER, hints="", history=history(self.attempts), feedback=told)
+            own = {"hints": "", "history": history(self.attempts), "feedback": told}
+            places = briefs.brief(PROGRAMMER, self.work, self.board, self.work.tree, **own)
             agent = self.name(PROGRAMMER)
             answer = yield Ask(PROGRAMMER, tree, places, agent, partial(_not_done, tree))
         programme = answer.submitted if isinstance(answer.submitted, Programme) else None
@@ -95,14 +95,10 @@ class Bench(Session):
 
     def designed(self, agent: str, rejected: str = "") -> Generator[Step, Any, Answer]:
         """The designer's work. It is given the base and its own tests alone: no tree with the code in it is there."""
-        places = self._places(TEST_DESIGNER, rejected=rejected)
+        places = briefs.brief(TEST_DESIGNER, self.work, self.board, self.work.tree, rejected=rejected)
         check = partial(objection, self.issue)
         answer: Answer = yield Ask(TEST_DESIGNER, self.tests, places, agent, check)
         return answer
-
-    def _places(self, role: Role, **own: str) -> dict[str, str]:
-        others = replace(role, reads=tuple(place for place in role.reads if place not in own))
-        return briefs.brief(others, self.work, self.board, self.work.tree) | own
 
     def accept(self, answer: Answer) -> Generator[Step, Any, None]:
         """Take the tests, run them on the unchanged code, and have those made anew that cannot even run there."""
@@ -129,7 +125,7 @@ class Bench(Session):
                 continue
             first = self.calls.get("arbiter", 0) + 1
             ruling = replace((yield from settle(self.work.task, self.work.tree, entry, first)), test=test)
-            self.calls["arbiter"] = first + 2
+            self.calls["arbiter"] = first + VOTES - 1
             yield from self.put("ruling", ruling, number)
             yield from self._take_out(ruling)
         taken = self.taken_out[before:]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.prompts import block
 from bot.team import trim
-from bot.team.organization.agents import ROOT, Agent, Bounds, Room, too_much
+from bot.team.organization.agents import Agent, Bounds, Room, too_much
 from bot.team.organization.contracts import owned
 from bot.team.organization.owners import Finding
 from bot.team.organization.spans import Span, lines_of, located, outline, size, text_of
@@ -126,8 +126,3 @@ def tried(agent: Agent) -> str:
     kinds = ("told", "rolled back", "result")
     lines = [f"Round {one.round}, {one.kind}: {one.value}" for one in agent.memory if one.kind in kinds]
     return block("earlier rounds", trim.middle("\n".join(lines), TRIED)) if lines else ""
-
-
-def is_root(agent: Agent) -> bool:
-    """Whether this is the agent that has the issue itself for a specification."""
-    return agent.id == ROOT

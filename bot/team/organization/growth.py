@@ -59,7 +59,7 @@ def grown(site: Site, mother: Agent, parts: Sequence[Part]) -> Growth:
 
 def grow(site: Site, agent: Agent) -> Growth:
     """An agent does its part, by itself or by children of its own."""
-    if all(agent.signatures.get(span) == REMOVED for span in agent.spans):
+    if goes(agent):
         return agent
     if too_much(site.base, agent.spans, site.bounds) and site.room.fits(2):
         inside = briefs.inside(site.base, agent, site.bounds)
@@ -67,6 +67,11 @@ def grow(site: Site, agent: Agent) -> Growth:
         if isinstance(division, Division):
             return (yield from grown(site, agent, division.parts))
     return (yield from write(site, agent))
+
+
+def goes(agent: Agent) -> bool:
+    """Whether there is nothing to write, since all that an agent owns is to be removed."""
+    return all(agent.signatures.get(span) == REMOVED for span in agent.spans)
 
 
 def write(site: Site, agent: Agent, observation: str = "") -> Growth:

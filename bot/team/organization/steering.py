@@ -10,9 +10,9 @@ from typing import Any
 from bot.errors import NoProgress
 from bot.team import trim
 from bot.team.organization import briefs
-from bot.team.organization.agents import Agent, Site
+from bot.team.organization.agents import ROOT, Agent, Site
 from bot.team.organization.contracts import Frame
-from bot.team.organization.growth import Growth, grown, with_code, write
+from bot.team.organization.growth import Growth, goes, grown, with_code, write
 from bot.team.organization.handing_out import REMOVED
 from bot.team.organization.owners import Finding, blamed, within
 from bot.team.organization.roles import STEERER, Direction, Steering
@@ -30,7 +30,7 @@ def corrected(site: Site, agent: Agent, findings: Sequence[Finding], observation
     if observation:
         agent = agent.remembering(site.round, "told", observation)
     if not agent.children:
-        return (yield from write(site, agent, observation))
+        return agent if goes(agent) else (yield from write(site, agent, observation))
     agent, steering = yield from _steered(site, agent, findings, observation)
     agent = agent.remembering(site.round, "told", steering.model_dump(exclude_defaults=True))
     if steering.code:
@@ -57,7 +57,7 @@ def _steered(
     at_fault = blamed(findings, agent)
     ids = frozenset(at_fault)
     places = {
-        "specification": agent.specification if briefs.is_root(agent) else briefs.specification(agent),
+        "specification": agent.specification if agent.id == ROOT else briefs.specification(agent),
         "code": briefs.code(site.base, agent),
         "children": briefs.children(agent, ids),
         "executed": "\n\n".join(part for part in (observation, briefs.executed(findings)) if part),

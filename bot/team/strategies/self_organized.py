@@ -33,7 +33,7 @@ from bot.team.organization.owners import Finding, concerned, failures, faults
 from bot.team.organization.roles import MOTHER, TESTS, Skeleton
 from bot.team.organization.spans import parse
 from bot.team.organization.steering import corrected
-from bot.team.roles import Reproduction, Role
+from bot.team.roles import Reproduction
 from bot.team.scout import without_code
 from bot.team.session import Session, keeping, settled
 from bot.team.steps import Answer, Ask, Execute, Step, Strategy, Together
@@ -99,8 +99,8 @@ class Growing(Session):
         """The root's first task: to decide, and to divide."""
         site = self.site(1)
         frame = Frame(site, Agent(ROOT, "", ()))
-        common = brief(_without(MOTHER, "bounds", "observation"), self.work, self.board, self.work.tree)
-        places = common | {"bounds": briefs.bounds(self.bounds, site.room), "observation": observation}
+        own = {"bounds": briefs.bounds(self.bounds, site.room), "observation": observation}
+        places = brief(MOTHER, self.work, self.board, self.work.tree, **own)
         return Ask(MOTHER, self.work.tree, places, agent, frame.skeleton)
 
     def tests_ask(self) -> Ask:
@@ -296,7 +296,3 @@ def _alone(session: Growing, root: Agent, findings: list[Finding], number: int) 
 def diff_of(base: Tree, root: Agent) -> str:
     """What an organization changed, for reading."""
     return diff(code_of(put_together(base, root).tree))
-
-
-def _without(role: Role, *places: str) -> Role:
-    return replace(role, reads=tuple(place for place in role.reads if place not in places))

@@ -74,6 +74,23 @@ def test_a_child_is_given_one_direction(action: str) -> None:
     assert "child 1 has two directions: give one." in said(ROOT, one, one | {"action": action})
 
 
+class Removing:
+    """The mother finds that a child's function has to go."""
+
+    def complete(self, request: Request) -> Completion:
+        assert request.role == "mother", "there is nothing that the child could write"
+        gone = {"part": "1", "direction": "Nobody needs it: it goes.", "signatures": {"pkg/box.py::load": "removed"}}
+        return reply(call("submit", cause="It is not needed.", directions=[gone]))
+
+
+def test_a_child_whose_code_goes_is_not_asked_to_write_it(tmp_path: Path) -> None:
+    stage = Organized(tmp_path, project(100, 1), Removing(), lambda names: None)
+    site = Site(TREE, Bounds(), Room(2, 4), 2)
+    now = perform(corrected(site, ROOT, [Finding("t", "it fails", ("1",))], "", TREE), stage)
+    assert now.children[0].code == {parse("pkg/box.py::load"): ""}
+    assert "Nobody needs it" in now.children[0].memory[-1].value, "it is told all the same"
+
+
 class Multiplying:
     """The mother of two changes her first and adds two parts; each child wants as many helpers as it may have."""
 
