@@ -88,8 +88,8 @@ class Agent:
     children: tuple[Agent, ...] = ()
     code: Mapping[Span, str] = field(default_factory=dict)
     """What it wrote itself."""
-    imports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """File -> import statements that its code needs there."""
+    imports: Mapping[Span, tuple[str, ...]] = field(default_factory=dict)
+    """Import statements that its code for a span needs in that file."""
     plea: str = ""
     """Why it holds what was agreed on to be unworkable."""
     disputed: str = ""
@@ -117,7 +117,7 @@ class Agent:
     def pieces(self) -> list[Piece]:
         """What it and its descendants wrote, in an order that depends on the tree alone."""
         return [
-            Piece(span, text, one.imports.get(span.path, ()), one.after.get(span, ""))
+            Piece(span, text, one.imports.get(span, ()), one.after.get(span, ""))
             for one in self.everyone()
             for span, text in one.code.items()
         ]

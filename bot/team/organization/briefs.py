@@ -39,6 +39,8 @@ def code(base: Tree, agent: Agent) -> str:
     for span in own:
         text = agent.code.get(span, text_of(base, span))
         parts.append(f"### {span}\n{trim.middle(text, room) if text else '(to be made)'}")
+    given = dict.fromkeys(line for span in own for line in agent.imports.get(span, ()))
+    parts += [f"Import statements that you gave with it: {'; '.join(given)}"] if given else []
     return block("your code", "\n\n".join(parts)) if parts else ""
 
 

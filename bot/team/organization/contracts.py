@@ -155,8 +155,8 @@ class Frame:
             more = "call helpers and declare them" if self.site.room.fits(1) else "shorten it"
             yield f"{written:,} tokens of code are too much for one agent: {more}."
         if not faults and code:
-            imports = {parse(one.span).path: tuple(one.imports) for one in code}
-            pieces = [Piece(span, text, imports.get(span.path, ())) for span, text in texts.items()]
+            imports = {parse(one.span): tuple(one.imports) for one in code}
+            pieces = [Piece(span, text, imports.get(span, ())) for span, text in texts.items()]
             yield from _about(self.site.base, assemble(self.site.base, pieces), own, agreed, helpers)
 
 

@@ -108,11 +108,12 @@ def asked(site: Site, agent: Agent, role: Role, places: Mapping[str, str]) -> Ge
 
 
 def with_code(site: Site, agent: Agent, code: Sequence[Code]) -> Agent:
-    """The agent with what it wrote, and a new version in its memory."""
-    texts, imports = dict[Span, str](agent.code), dict[str, tuple[str, ...]](agent.imports)
+    """The agent with what it wrote, and a new version in its memory. A whole new text comes with its own imports."""
+    texts, imports = dict[Span, str](agent.code), dict[Span, tuple[str, ...]](agent.imports)
     for one in code:
         span = parse(one.span)
         texts[span] = text_for(site.base, agent, one)[0]
-        imports[span.path] = tuple(dict.fromkeys([*imports.get(span.path, ()), *one.imports]))
+        kept = imports.get(span, ()) if one.edits else ()
+        imports[span] = tuple(dict.fromkeys([*kept, *one.imports]))
     version = {str(parse(one.span)): texts[parse(one.span)] for one in code}
     return replace(agent, code=texts, imports=imports, plea="").remembering(site.round, "wrote", version)

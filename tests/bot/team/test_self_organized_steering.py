@@ -12,11 +12,14 @@ import pytest
 from bot.bench.made_projects import project
 from bot.llm.port import Completion, Request
 from bot.team.loop import perform
+from bot.team.organization import briefs
 from bot.team.organization.agents import Agent, Bounds, Room, Site
+from bot.team.organization.growth import with_code
 from bot.team.organization.owners import Finding
-from bot.team.organization.roles import Steering
+from bot.team.organization.roles import Code, Steering
 from bot.team.organization.spans import parse
 from bot.team.organization.steering import corrected
+from bot.team.strategies.self_organized import put_together
 from repo_tools.tree import Tree
 from tests.bot.team.test_self_organized import Organized
 from tests.bot.team.test_self_organized_parts import TREE, child, frame, having
@@ -72,6 +75,28 @@ def test_a_child_is_given_one_direction(action: str) -> None:
     one = {"part": "1", "direction": "Take the encoding."}
     assert said(ROOT, one) == ""
     assert "child 1 has two directions: give one." in said(ROOT, one, one | {"action": action})
+
+
+def test_import_statements_go_with_the_text_that_needed_them() -> None:
+    """An import that cannot work would keep the file from being loaded whatever its agent wrote afterwards."""
+    load, save = "pkg/box.py::load", "pkg/box.py::save"
+
+    def wrote(agent: Agent, span: str, imports: list[str], **how: Any) -> Agent:
+        code = Code.model_validate({"span": span, "imports": imports} | how)
+        return with_code(Site(TREE, Bounds(), Room(2, 4), 1), agent, [code])
+
+    def imported(agent: Agent) -> set[str]:
+        text = put_together(TREE, replace(agent, id="0")).tree.read("pkg/box.py").decode()
+        return set(re.findall(r"^import (\w+)", text, re.MULTILINE)) - {"os"}
+
+    one = wrote(child(load, save), load, ["import nowhere"], text="def load(path):\n    return nowhere(path)")
+    one = wrote(one, save, ["import json"], text="def save(path, text):\n    return json.dumps(text)")
+    assert imported(one) == {"nowhere", "json"}
+    assert "import nowhere; import json" in briefs.code(TREE, one), "it sees what it gave"
+    one = wrote(one, save, ["import re"], edits=[{"old": "json.dumps(text)", "new": "json.dumps(re.escape(text))"}])
+    assert imported(one) == {"nowhere", "json", "re"}
+    one = wrote(one, load, [], text="def load(path):\n    return path")
+    assert imported(one) == {"json", "re"}
 
 
 class Removing:
