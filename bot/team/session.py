@@ -6,14 +6,14 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.errors import ModelFailed
+from bot.errors import ModelFailed, NoProgress
 from bot.publish.verdict import Level
 from bot.team.board import Board
 from bot.team.briefs import brief
 from bot.team.delivery import STOPS, Attempt, Delivery, best_of
 from bot.team.evidence import Assignment, for_a_person
 from bot.team.roles import Plan, Role
-from bot.team.steps import Answer, Ask, Note, Step, no_objection
+from bot.team.steps import Answer, Ask, Note, Step, Strategy, no_objection
 from repo_tools.tree import Tree
 from sandbox.errors import SandboxDied
 from sandbox.port import TestReport
@@ -54,6 +54,15 @@ class Session:
         best = best_of(self.attempts)
         plan = plan_of(self.board, best) or in_the_words_of(best)
         return Delivery(best, plan, self.board, tuple(self.attempts), ended, stop)
+
+
+def beside(ask: Ask) -> Strategy[Answer]:
+    """A single role at work, as a part beside others: that it gets no further does not end what they do."""
+    try:
+        answer: Answer = yield ask
+    except NoProgress:
+        return Answer(None, ask.on, "steps")
+    return answer
 
 
 def settled(work: Assignment, attempt: Attempt) -> bool:

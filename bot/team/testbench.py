@@ -53,19 +53,18 @@ class Bench(Session):
         """The tests about which it was decided."""
         return {ruling.test for ruling in self.rulings}
 
-    def candidate(self, agent: str) -> Generator[Step, Any, Answer]:
-        """One program for the issue as it stands."""
+    def candidate(self, agent: str) -> Ask:
+        """For one program for the issue as it stands."""
         places = briefs.brief(PROGRAMMER, self.work, self.board, self.work.tree, history="", feedback="")
         tree = self.work.tree
-        answer: Answer = yield Ask(PROGRAMMER, tree, places, agent, partial(_not_done, tree))
-        return answer
+        return Ask(PROGRAMMER, tree, places, agent, partial(_not_done, tree))
 
     def program(
         self, tree: Tree, number: int, last: Attempt | None = None
     ) -> Generator[Step, Any, tuple[Programme | None, Tree]]:
         """The four steps: for the first program, or for the next one after what the `last` attempt showed."""
         if last is None:
-            answer = yield from self.candidate(self.name(PROGRAMMER))
+            answer: Answer = yield self.candidate(self.name(PROGRAMMER))
         else:
             told = feedback(last, self.design_made, self.rulings)
             own = {"hints": "", "history": history(self.attempts), "feedback": told}
@@ -88,17 +87,15 @@ class Bench(Session):
     def design(self, rejected: str = "") -> Generator[Step, Any, None]:
         """Let tests be designed on the base (with the tests that are left, if some were rejected) and accept them."""
         try:
-            answer = yield from self.designed(self.name(TEST_DESIGNER), rejected)
+            answer: Answer = yield self.designed(self.name(TEST_DESIGNER), rejected)
         except NoProgress:
             return  # a change without tests can still be shown as a draft
         yield from self.accept(answer)
 
-    def designed(self, agent: str, rejected: str = "") -> Generator[Step, Any, Answer]:
-        """The designer's work. It is given the base and its own tests alone: no tree with the code in it is there."""
+    def designed(self, agent: str, rejected: str = "") -> Ask:
+        """For the designer's work. It is given the base and its own tests alone: no tree with the code is there."""
         places = briefs.brief(TEST_DESIGNER, self.work, self.board, self.work.tree, rejected=rejected)
-        check = partial(objection, self.issue)
-        answer: Answer = yield Ask(TEST_DESIGNER, self.tests, places, agent, check)
-        return answer
+        return Ask(TEST_DESIGNER, self.tests, places, agent, partial(objection, self.issue))
 
     def accept(self, answer: Answer) -> Generator[Step, Any, None]:
         """Take the tests, run them on the unchanged code, and have those made anew that cannot even run there."""

@@ -15,7 +15,7 @@ from bot.team.delivery import Attempt, Delivery
 from bot.team.designs import code_of, merged
 from bot.team.evidence import Assignment, prove
 from bot.team.feedback import failing_own
-from bot.team.session import keeping, settled
+from bot.team.session import beside, keeping, settled
 from bot.team.steps import Check, Step, Together
 from bot.team.testbench import Bench
 from bot.team.testing_roles import Programme
@@ -50,13 +50,13 @@ def _one(bench: Bench, rounds: int) -> Work:
 
 def _many(bench: Bench, rounds: int, candidates: int) -> Work:
     names = [f"programmer-{number}" for number in range(1, candidates + 1)]
-    parts: dict[str, Any] = {name: partial(bench.candidate, name) for name in names}
-    *answers, design = yield Together(parts | {"test-designer-1": partial(bench.designed, "test-designer-1")})
-    programmes = [(one.submitted, one.tree) for one in answers if isinstance(one.submitted, Programme)]
-    for programme, _ in programmes[:1]:
-        if all(each.decision != "change" for each, _ in programmes):
-            yield from bench.put("plan", programme.plan, 1)
-            return bench.delivery("declined")
+    asks = [*(bench.candidate(name) for name in names), bench.designed("test-designer-1")]
+    *answers, design = yield Together({ask.agent: partial(beside, ask) for ask in asks})
+    programmes = [(it.submitted if isinstance(it.submitted, Programme) else None, it.tree) for it in answers]
+    said = [programme for programme, _ in programmes if programme is not None]
+    if said and not any(tree.patch for _, tree in programmes):
+        yield from bench.put("plan", said[0].plan, 1)
+        return bench.delivery("declined")
     bench.calls |= {"programmer": candidates, "test-designer": 1}
     yield from bench.accept(design)
     trees = list(

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from bot.errors import NoProgress
 from bot.prompts import block
 from bot.publish.verdict import score
 from bot.team import trim
@@ -35,8 +34,8 @@ from bot.team.organization.spans import parse
 from bot.team.organization.steering import corrected
 from bot.team.roles import Reproduction
 from bot.team.scout import without_code
-from bot.team.session import Session, keeping, settled
-from bot.team.steps import Answer, Ask, Execute, Step, Strategy, Together
+from bot.team.session import Session, beside, keeping, settled
+from bot.team.steps import Answer, Ask, Execute, Step, Together
 from repo_tools.tree import Tree
 from sandbox.port import Result
 
@@ -117,15 +116,6 @@ def self_organized(
     return (yield from keeping(_solve(session, rounds), session))
 
 
-def one(ask: Ask) -> Strategy[Answer]:
-    """A single role at work, as a part beside others."""
-    try:
-        answer: Answer = yield ask
-    except NoProgress:
-        return Answer(None, ask.on, "steps")
-    return answer
-
-
 def _solve(session: Growing, rounds: int) -> Work:
     answer, found = yield from _opened(session)
     skeleton = answer.submitted if isinstance(answer.submitted, Skeleton) else None
@@ -156,9 +146,9 @@ def _opened(session: Growing) -> Generator[Step, Any, tuple[Answer, Reproduction
     if session.begun is not None:
         session.board, session.tests = session.begun.board, session.begun.tests
         session.calls[TESTS.name] = session.begun.asked
-        answer = yield from one(session.root_ask("mother-0", plan_text(session.board.last("plan"))))
+        answer = yield from beside(session.root_ask("mother-0", plan_text(session.board.last("plan"))))
         return answer, session.board.last("reproduction")
-    parts = {"mother": partial(one, session.root_ask("mother-0")), "tests": partial(one, session.tests_ask())}
+    parts = {"mother": partial(beside, session.root_ask("mother-0")), "tests": partial(beside, session.tests_ask())}
     answer, designed = yield Together(parts)
     found = designed.submitted if isinstance(designed.submitted, Reproduction) else None
     yield from session.put("reproduction", found, 1)
@@ -180,7 +170,7 @@ def _imported(session: Growing, skeleton: Skeleton) -> Generator[Step, Any, Skel
     if before.exit_code != 0:
         return skeleton
     said = block("your skeleton without bodies cannot be imported", trim.of_run(result)[-2_000:])
-    answer: Answer = yield from one(session.root_ask("mother-0~2", said))
+    answer: Answer = yield from beside(session.root_ask("mother-0~2", said))
     return answer.submitted if isinstance(answer.submitted, Skeleton) else None
 
 
@@ -269,7 +259,7 @@ def _corrected(
         root = yield from _alone(session, root, findings, number + 1)
     if root.disputes:
         yield from session.put("dispute", root.disputes, number)
-        answer: Answer = yield from one(session.tests_ask())
+        answer: Answer = yield from beside(session.tests_ask())
         if isinstance(answer.submitted, Reproduction):
             yield from session.put("reproduction", answer.submitted, number)
             session.tests = answer.tree.only(test_files(answer.tree))
@@ -280,7 +270,7 @@ def _alone(session: Growing, root: Agent, findings: list[Finding], number: int) 
     """A root without children is told what failed, and may write anew or multiply after all."""
     wrote = block("what you wrote", trim.middle(diff_of(session.work.tree, root), 6_000))
     seen = f"{wrote}\n\n{briefs.executed(findings)}"
-    answer: Answer = yield from one(session.root_ask(root.name("mother"), seen))
+    answer: Answer = yield from beside(session.root_ask(root.name("mother"), seen))
     root = replace(root, asked=root.asked + 1)
     if not isinstance(answer.submitted, Skeleton) or answer.submitted.decision != "change":
         return root

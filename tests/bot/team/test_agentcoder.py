@@ -334,6 +334,28 @@ def test_ac7_candidates_are_ranked_by_examples_then_the_project_s_tests_then_gen
     assert delivery.best.sound
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([reply(call("read", path="calc.py"))] * 9, [RIGHT]),
+        ([reply(text="I think.")] * 9, [reply(edit("number // 2", "number / 2")), *[reply(text="Done.")] * 9]),
+        (
+            [reply(call("submit", **(STEPS | {"decision": "no_change_needed"})))],
+            [reply(edit("number // 2", "number / 2")), *[reply(text="Done.")] * 9],
+        ),
+    ],
+    ids=["one goes in circles", "none hands over", "one declines and one does not hand over"],
+)
+def test_ac7_what_one_candidate_made_is_not_lost_by_how_another_ends(
+    tmp_path: Path, work: Assignment, first: list[Completion], second: list[Completion]
+) -> None:
+    scripts = {"programmer-1": first, "programmer-2": second, "test-designer-1": [GOOD_TESTS]}
+    delivery = played(Stage(tmp_path, scripts, really), work, sampling, candidates=2)
+    assert delivery.best is not None
+    assert delivery.best.sound
+    assert delivery.stop is None
+
+
 def test_ac7_when_all_candidates_see_nothing_to_change_there_is_no_change(tmp_path: Path, work: Assignment) -> None:
     declined = reply(call("submit", **(STEPS | {"decision": "cannot_reproduce"})))
     scripts = {"programmer-1": [declined], "programmer-2": [declined], "test-designer-1": [GOOD_TESTS]}
