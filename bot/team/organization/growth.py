@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from bot.errors import NoProgress
 from bot.team.organization import briefs
 from bot.team.organization.agents import Agent, Site, too_much
 from bot.team.organization.contracts import Frame, text_for
@@ -15,7 +14,8 @@ from bot.team.organization.handing_out import REMOVED
 from bot.team.organization.roles import CHILD, DIVIDER, Code, Division, Part, Written
 from bot.team.organization.spans import Span, located, parse
 from bot.team.roles import Role
-from bot.team.steps import Answer, Ask, Step, Together
+from bot.team.session import beside
+from bot.team.steps import Ask, Step, Together
 from repo_tools.tree import Tree
 
 Growth = Generator[Step, Any, Agent]
@@ -100,10 +100,7 @@ def asked(site: Site, agent: Agent, role: Role, places: Mapping[str, str]) -> Ge
     brief = {place: (common | dict(places))[place] for place in role.reads}
     frame = Frame(site, agent)
     objection = frame.division if role is DIVIDER else frame.written
-    try:
-        answer: Answer = yield Ask(role, site.base, brief, agent.name(role.name), objection)
-    except NoProgress:
-        return replace(agent, asked=agent.asked + 1), None
+    answer = yield from beside(Ask(role, site.base, brief, agent.name(role.name), objection))
     return replace(agent, asked=agent.asked + 1), answer.submitted
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from bot.errors import NoProgress
 from bot.team import trim
 from bot.team.organization import briefs
 from bot.team.organization.agents import ROOT, Agent, Site
@@ -17,7 +16,8 @@ from bot.team.organization.handing_out import REMOVED
 from bot.team.organization.owners import Finding, blamed, within
 from bot.team.organization.roles import STEERER, Direction, Steering
 from bot.team.organization.spans import parse
-from bot.team.steps import Answer, Ask, Execute, Step, Together
+from bot.team.session import beside
+from bot.team.steps import Ask, Execute, Step, Together
 from repo_tools.tree import Tree
 from sandbox.port import Result
 
@@ -66,11 +66,8 @@ def _steered(
     steering: Steering | None = None
     if agent.asked < 2 * site.bounds.asks:
         frame = Frame(site, agent, ids)
-        try:
-            answer: Answer = yield Ask(STEERER, site.base, places, agent.name("mother"), frame.steering)
-            steering = answer.submitted if isinstance(answer.submitted, Steering) else None
-        except NoProgress:
-            steering = None
+        answer = yield from beside(Ask(STEERER, site.base, places, agent.name("mother"), frame.steering))
+        steering = answer.submitted if isinstance(answer.submitted, Steering) else None
         agent = replace(agent, asked=agent.asked + 1)
     if steering is None:
         # Without her word, those in the traces are told what failed.
