@@ -215,11 +215,20 @@ class Connection(Requester):
 
         used = self.auth.token if isinstance(self.auth, TokenAuth) else None
         try:
-            return ask()
+            return self._within_limits(*ask())
         except BadCredentialsException:
             if used is None or not isinstance(self.auth, TokenAuth) or not self.auth.forget(used):
                 raise
-            return ask()
+            return self._within_limits(*ask())
+
+    def _within_limits(self, headers: dict[str, Any], data: Any) -> tuple[dict[str, Any], Any]:
+        """An answer, unless it is GraphQL's about a rate limit, whose status is that of a success."""
+        errors = data.get("errors") or () if isinstance(data, dict) else ()
+        if any(one.get("type") == "RATE_LIMITED" or self.isRateLimitError(one.get("message")) for one in errors):
+            reset = max(0.0, float(headers.get("x-ratelimit-reset", 0)) - time.time()) + 1
+            wait = float(headers.get("retry-after", reset))
+            raise RateLimitExceededExceedsMaxWait(403, data, headers, wait=wait)
+        return headers, data
 
     def _get(
         self, url: str, parameters: dict[str, Any] | None, headers: dict[str, str] | None, follow: bool

@@ -10,7 +10,15 @@ from bot.errors import Refused
 from bot.forge.port import NotThere, Proposal, Unavailable
 from tests.contracts.github_place import Place
 from tests.fakes.github_server import acts, bare
-from tests.fakes.github_server.faults import BAD_GATEWAY, LOST_ANSWER, UNAUTHORIZED, Fault, told_to_wait, used_up
+from tests.fakes.github_server.faults import (
+    BAD_GATEWAY,
+    LOST_ANSWER,
+    UNAUTHORIZED,
+    Fault,
+    told_by_graphql,
+    told_to_wait,
+    used_up,
+)
 from tests.fakes.github_server.state import Issue
 
 HEAD = "agent-fix/issue-1"
@@ -170,6 +178,7 @@ def test_a_revision_changes_the_body_alone_and_makes_it_a_draft_or_ready(here: P
     [
         (told_to_wait(3600), Unavailable),
         (used_up(4_000_000_000), Unavailable),
+        (told_by_graphql(3600), Unavailable),
         (UNAUTHORIZED, Refused),
         (BAD_GATEWAY, Unavailable),
     ],
@@ -196,3 +205,8 @@ def test_whoever_says_that_it_closes_an_issue_is_found(here: Place) -> None:
         acts.edit_issue(scene.world, scene.repository, one, scene.person("mary"), body=body)
     acts.set_state(scene.world, scene.repository, closed, scene.person("will"), "closed")
     assert here.forge().pulls.closing(issue.number) == (theirs.number,)
+    scene.github.faults.plan("POST", "/graphql$", told_by_graphql(3600))
+    with pytest.raises(Unavailable) as limited:
+        here.forge().pulls.closing(issue.number)
+    assert limited.value.retry_after is not None
+    assert 3500 < limited.value.retry_after < 3700

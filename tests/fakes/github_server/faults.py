@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -24,14 +25,16 @@ class Fault:
     headers: Mapping[str, str] = field(default_factory=dict)
     after: bool = False
     hang: float = 0.0
+    body: Mapping[str, object] | None = None
+    """In place of one that says the message."""
     call: Callable[[], None] | None = None
 
     def answer(self) -> Answer | None:
         """The answer in place of the real one, None if the real one is given (late)."""
         if not self.status:
             return None
-        body = {"message": self.message, "documentation_url": DOCS, "status": str(self.status)}
-        return Answer(self.status, body if self.message else None, self.headers)
+        body = self.body or {"message": self.message, "documentation_url": DOCS, "status": str(self.status)}
+        return Answer(self.status, body if self.message or self.body else None, self.headers)
 
 
 BAD_GATEWAY = Fault(502)
@@ -44,6 +47,13 @@ SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes
 def told_to_wait(seconds: int, status: int = 403) -> Fault:
     """The secondary limit with `Retry-After`."""
     return Fault(status, SECONDARY, {"Retry-After": str(seconds)})
+
+
+def told_by_graphql(seconds: int) -> Fault:
+    """The primary limit as GraphQL tells of it: by an error in an answer that is a success."""
+    said = {"type": "RATE_LIMITED", "message": "API rate limit exceeded for installation ID 1."}
+    headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(time.time()) + seconds)}
+    return Fault(200, headers=headers, body={"errors": [said]})
 
 
 def used_up(reset_at: int, status: int = 403) -> Fault:
