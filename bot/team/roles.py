@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+Title = Annotated[
+    str,
+    Field(
+        min_length=8,
+        max_length=100,
+        description="for the pull request: what the change does, imperative, at most 70 characters",
+    ),
+]
+Doubts = Annotated[list[str], Field(max_length=5)]
 
 
 class Writes(enum.Enum):
@@ -47,20 +57,16 @@ class Plan(Submission):
         default=[], max_length=12, description="checkable statements that are true afterwards, edge cases included"
     )
     evidence: str = Field(default="", description="what you ran or read that shows the diagnosis")
-    doubts: list[str] = Field(default=[], max_length=5)
+    doubts: Doubts = []
 
 
 class Change(Submission):
     """What the coder did."""
 
-    title: str = Field(
-        min_length=8,
-        max_length=100,
-        description="for the pull request: what the change does, imperative, at most 70 characters",
-    )
+    title: Title
     cause: str = Field(default="", description="what was wrong and why, at most three sentences")
     summary: str = Field(min_length=3, description="what changed, for the pull request, at most three sentences")
-    doubts: list[str] = Field(default=[], max_length=5)
+    doubts: Doubts = []
     plan_fault: str = Field(default="", description="only if the plan points to the wrong place: why")
     wrong_tests: str = Field(
         default="", description="only if a new test asserts what the issue does not say: which one, and why"
@@ -76,7 +82,7 @@ class Reproduction(Submission):
         default="",
         description="only if you changed an existing test: which one, and the words of the issue that ask for it",
     )
-    doubts: list[str] = Field(default=[], max_length=5)
+    doubts: Doubts = []
 
 
 class Challenge(Submission):
@@ -91,7 +97,7 @@ class Challenge(Submission):
         max_length=6,
         description="parts of the change that the issue does not need, each as path:first-last and why",
     )
-    doubts: list[str] = Field(default=[], max_length=5)
+    doubts: Doubts = []
 
 
 class Solution(Submission):
@@ -99,13 +105,9 @@ class Solution(Submission):
 
     decision: Literal["change", "no_change_needed", "cannot_reproduce"]
     diagnosis: str = Field(min_length=10, description="what is wrong and why, in at most three sentences")
-    title: str = Field(
-        min_length=8,
-        max_length=100,
-        description="for the pull request: what the change does, imperative, at most 70 characters",
-    )
+    title: Title
     summary: str = Field(min_length=3, description="what changed, or why nothing has to, at most three sentences")
-    doubts: list[str] = Field(default=[], max_length=5)
+    doubts: Doubts = []
 
     @property
     def plan(self) -> Plan:

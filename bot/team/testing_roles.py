@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from bot.team.roles import CHANGE, LOOK, TRY, Change, Plan, Role, Submission, Writes
+from bot.team.roles import CHANGE, LOOK, TRY, Change, Doubts, Plan, Role, Submission, Title, Writes
 
 Kind = Literal["basic", "edge", "large-scale"]
 KINDS: tuple[Kind, ...] = ("basic", "edge", "large-scale")
@@ -32,13 +32,9 @@ class Programme(Submission):
         min_length=10, description="the method or the place of the change, and why this one; its cost for large input"
     )
     pseudocode: str = Field(min_length=10, description="the steps of the method in words, edge cases included")
-    title: str = Field(
-        min_length=8,
-        max_length=100,
-        description="for the pull request: what the change does, imperative, at most 70 characters",
-    )
+    title: Title
     summary: str = Field(min_length=3, description="what changed, or why nothing has to, at most three sentences")
-    doubts: list[str] = Field(default=[], max_length=5)
+    doubts: Doubts = []
     disputed: list[Disputed] = Field(
         default=[], max_length=5, description="failing tests of the designer that are wrong"
     )

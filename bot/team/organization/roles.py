@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from bot.team.roles import LOOK, REPRODUCER, Change, Plan, Role, Submission, Writes
+from bot.team.roles import LOOK, REPRODUCER, Change, Doubts, Plan, Role, Submission, Title, Writes
 
 SPANS = (
     "what it owns: `path::Owner.name` for a definition that is there or is to be made, `path:first-last` for other "
@@ -52,15 +52,11 @@ class Skeleton(Submission):
 
     decision: Literal["change", "no_change_needed", "cannot_reproduce"]
     diagnosis: str = Field(min_length=10, description="what is wrong or missing, in at most three sentences")
-    title: str = Field(
-        min_length=8,
-        max_length=100,
-        description="for the pull request: what the change does, imperative, at most 70 characters",
-    )
+    title: Title
     summary: str = Field(min_length=3, description="what changes, or why nothing has to, at most three sentences")
     parts: list[Part] = Field(default=[], description="what other agents do; empty if you write it all yourself")
     code: list[Code] = Field(default=[], description="what you write yourself")
-    doubts: list[str] = Field(default=[], max_length=5)
+    doubts: Doubts = []
 
     @property
     def plan(self) -> Plan:
