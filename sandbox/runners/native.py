@@ -40,7 +40,7 @@ class Automake(ExitCode):
 def automake(lines: list[str], asked: Asked) -> Findings:
     """The results that Automake's harness prints, with the logs of failed tests, which it prints at the end."""
     folders: list[str] = []
-    found: dict[str, TestOutcome] = {}
+    found: list[tuple[str, TestOutcome]] = []
     messages: dict[str, str] = {}
     for number, line in enumerate(lines):
         if entered := _ENTERED.match(line):
@@ -50,10 +50,10 @@ def automake(lines: list[str], asked: Asked) -> Findings:
                 folders.pop()
         elif result := _RESULT.match(line):
             name = posixpath.join(folders[-1] if folders and folders[-1] != "." else "", result["name"])
-            found.setdefault(name, _WORDS[result["word"]])
+            found.append((name, _WORDS[result["word"]]))
             if number + 1 < len(lines) and set(lines[number + 1]) == {"="}:
                 messages[name] = _logged(lines, number + 2, result["name"])
-    return [(name, outcome, messages.get(name, "")) for name, outcome in found.items()]
+    return [(name, outcome, messages.get(name, "")) for name, outcome in found]
 
 
 def _logged(lines: list[str], first: int, name: str) -> str:

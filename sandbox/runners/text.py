@@ -107,15 +107,16 @@ _OUTPUT = re.compile(r"---- (?P<name>.+) stdout ----")
 def cargo(lines: list[str]) -> Findings:
     """The tests that Cargo and its harness tell of."""
     words = {"ok": PASSED, "FAILED": FAILED, "ignored": SKIPPED}
-    source, found, messages = "?", {}, {}
+    source, messages = "?", {}
+    found: list[tuple[str, TestOutcome]] = []
     for number, line in enumerate(lines):
         if running := _RUNNING.match(line) or _DOC.match(line):
             source = running["source"]
         elif test := _TEST.match(line):
-            found[f"{source}::{test['name']}"] = words[test["word"]]
+            found.append((f"{source}::{test['name']}", words[test["word"]]))
         elif output := _OUTPUT.match(line):
             messages[f"{source}::{output['name']}"] = _block(lines, number)
-    return [(name, outcome, messages.get(name, "")) for name, outcome in found.items()]
+    return [(name, outcome, messages.get(name, "")) for name, outcome in found]
 
 
 def _block(lines: list[str], number: int) -> str:
@@ -146,19 +147,20 @@ class Minitest(Reporter):
         return minitest(lines_of(files))
 
 
-_VERBOSE = re.compile(r"(?P<name>\S+#.+) = \d+\.\d+ s = (?P<mark>[.FES])$")
+_VERBOSE = re.compile(r"(?P<name>\S.*?#.+) = \d+\.\d+ s = (?P<mark>[.FES])$")
 _DETAIL = re.compile(r" +\d+\) (?:Failure|Error):")
 
 
 def minitest(lines: list[str]) -> Findings:
-    """The tests that Minitest tells of with `-v`."""
+    """The tests that Minitest tells of with `-v`; classes that are made of descriptions have spaces in their names."""
     marks = {".": PASSED, "F": FAILED, "E": ERROR, "S": SKIPPED}
-    found, messages = {}, {}
+    found: list[tuple[str, TestOutcome]] = []
+    messages = {}
     for number, line in enumerate(lines):
         if test := _VERBOSE.match(line):
-            found[test["name"]] = marks[test["mark"]]
+            found.append((test["name"], marks[test["mark"]]))
         elif _DETAIL.match(line) and number + 1 < len(lines):
             name = re.split(r" \[|:$", lines[number + 1], maxsplit=1)[0]
             block = itertools.takewhile(str.strip, lines[number + 1 : number + MESSAGE_LINES])
             messages[name] = "\n".join(block)
-    return [(name, outcome, messages.get(name, "")) for name, outcome in found.items()]
+    return [(name, outcome, messages.get(name, "")) for name, outcome in found]

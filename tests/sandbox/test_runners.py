@@ -259,6 +259,20 @@ def test_no_report_breaks_the_reader_or_passes(name: str, data: bytes) -> None:
     assert told.having(FAILED, ERROR)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "test"),
+    [
+        ("minitest", "A B::when it is empty#test_0001_is = 0.01 s = F\n", "A B::when it is empty#test_0001_is"),
+        ("minitest", "A#test_a = 0.01 s = F\nA#test_b = 0.01 s = .\nA#test_a = 0.01 s = .\n", "A#test_a"),
+        ("cargo", "     Running tests/a.rs (x)\ntest a ... FAILED\ntest a ... ok\n", "tests/a.rs::a"),
+        ("automake", "PASS: a\nFAIL: a\n", "a"),
+        ("tap", "not ok 1 - a\nok 2 - a\n", "a"),
+    ],
+)
+def test_no_failure_is_lost_whatever_its_name_and_whoever_shares_it(name: str, text: str, test: str) -> None:
+    assert report(asked(name), Result(1, "", 1.0), {"report.txt": text.encode()}).tests[test] is FAILED
+
+
 @given(data=st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace")))
 def test_nor_does_any_other(data: bytes) -> None:
     for name in REPORTERS:
