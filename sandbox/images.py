@@ -104,6 +104,7 @@ class Images:
             with contextlib.suppress(docker.errors.ImageNotFound):
                 found = str(self._client.images.get(name).id)
                 if serves(found):
+                    used(self._settings, found)
                     return found, False
             return build(name), True
 
@@ -277,8 +278,7 @@ def own_size(client: docker.DockerClient, image: Image) -> int:
 
 
 def _last_used(settings: SandboxSettings, image: Image) -> float:
-    """Seconds since the epoch; of an image that lost its name, when it was made."""
-    path = stamp(settings, image.tags[0] if image.tags else "")
-    if image.tags and path.exists():
-        return path.stat().st_mtime
-    return datetime.fromisoformat(image.attrs["Created"]).timestamp()
+    """Seconds since the epoch: by its name, or by its id, since one that lost its name may still be in use."""
+    stamps = [path for name in (*image.tags, str(image.id)) if (path := stamp(settings, name)).exists()]
+    made = datetime.fromisoformat(image.attrs["Created"]).timestamp()
+    return max((path.stat().st_mtime for path in stamps), default=made)

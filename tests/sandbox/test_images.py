@@ -84,6 +84,18 @@ def test_a_tree_that_has_drifted_far_is_set_up_anew(
     assert sandbox.run(first, TREE, "ls src", seconds=20).output == "a.py\n"  # for who still has it
 
 
+def test_an_image_in_whose_place_another_was_built_goes_when_nobody_has_used_it_lately(
+    settings: SandboxSettings, sandbox: DockerSandbox, engine: docker.DockerClient
+) -> None:
+    first = [sandbox.prepare(QUICK, TREE) for _ in range(2)][-1]
+    assert not first.built
+    with contextlib.closing(DockerSandbox(dataclasses.replace(settings, drift=0))) as strict:
+        strict.prepare(QUICK, TREE.but(**{"src/a.py": "two\n"}))
+    assert evict(engine, settings, keep=()) == []
+    os.utime(stamp(settings, first.id), (0, 0))
+    assert evict(engine, settings, keep=()) == [first.id]
+
+
 @pytest.mark.parametrize(
     "path",
     [
