@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+PAINT = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
+"""Colours and moves of a terminal. To forbid them by a variable would be seen by the tests of what paints."""
+
 
 class Output:
     """Keeps the first and the last bytes of a stream: the beginning tells what ran, the end how it ended."""
@@ -22,8 +27,13 @@ class Output:
             del self._tail[: -self._half]
 
     def text(self) -> str:
-        """What was kept, with a line that says how much is missing between its halves."""
+        """What was kept, without colours, and with a line that says how much is missing between its halves."""
         tail = self._tail[-self._half :] if self._half else b""
         cut = self.total - len(self._head) - len(tail)
         note = f"\n[... {cut} bytes cut ...]\n".encode() if cut else b""
-        return (self._head + note + tail).decode("utf-8", "replace")
+        return plain((self._head + note + tail).decode("utf-8", "replace"))
+
+
+def plain(text: str) -> str:
+    """Text as it reads without a terminal."""
+    return PAINT.sub("", text)

@@ -110,7 +110,6 @@ def variables(recipe: Recipe, places: Places) -> dict[str, str]:
         "CI": "true",
         "PYTHONUNBUFFERED": "1",  # or a run that is ended at its limit shows nothing
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "NO_COLOR": "1",  # CI makes some tools paint, and nobody looks
         "NPM_CONFIG_PREFIX": f"{places.home}/.local",
         "AGENT_FIX_OUT": places.out,
         "AGENT_FIX_LIB": f"{places.given}/lib",

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 
+from sandbox.output import plain
 from sandbox.port import Result, TestOutcome
 from sandbox.runners.base import Asked, Findings, Reporter, any_of, into_file, tests_of, the
 
@@ -17,7 +18,7 @@ MESSAGE_LINES = 200
 
 def lines_of(files: Mapping[str, bytes]) -> list[str]:
     """What a runner printed. Raises `Unreadable` if it was not even started."""
-    return the(files, "report.txt").decode("utf-8", "replace").splitlines()
+    return plain(the(files, "report.txt").decode("utf-8", "replace")).splitlines()
 
 
 class Tap(Reporter):

@@ -54,6 +54,15 @@ def test_the_exit_code_is_the_commands_own(sandbox: DockerSandbox, environment: 
         assert (result.exit_code, result.output, result.ended) == (code, "out\nerr\n", "exit")
 
 
+def test_colours_are_left_to_the_project_and_out_of_what_is_shown(
+    sandbox: DockerSandbox, environment: Environment
+) -> None:
+    command = (
+        r"printf '\033[1;31mred\033[0m and \033[38;5;9mplain\033[m\n'; echo ${NO_COLOR-unset} ${FORCE_COLOR-unset}"
+    )
+    assert sandbox.run(environment, PROJECT, command, seconds=20).output == "red and plain\nunset unset\n"
+
+
 def test_names_of_any_bytes_come_and_go(sandbox: DockerSandbox, settings: SandboxSettings) -> None:
     odd = [b"caf\xe9".decode("utf-8", "surrogateescape"), "日本 $(x)\n'", "-rf", "x" * 200 + "/" + "y" * 200]
     tree = Files({name: name.encode("utf-8", "surrogateescape") for name in odd})

@@ -267,6 +267,7 @@ def test_no_report_breaks_the_reader_or_passes(name: str, data: bytes) -> None:
         ("cargo", "     Running tests/a.rs (x)\ntest a ... FAILED\ntest a ... ok\n", "tests/a.rs::a"),
         ("automake", "PASS: a\nFAIL: a\n", "a"),
         ("tap", "not ok 1 - a\nok 2 - a\n", "a"),
+        ("tap", "\x1b[31mnot ok\x1b[0m 1 - \x1b[1;4ma\x1b[22m\n", "a"),
     ],
 )
 def test_no_failure_is_lost_whatever_its_name_and_whoever_shares_it(name: str, text: str, test: str) -> None:
