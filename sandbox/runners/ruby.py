@@ -54,6 +54,8 @@ class TestUnit(Minitest):
 
 _CLASS = re.compile(r" *(?P<name>\S.*): $")
 _METHOD = re.compile(r" +(?P<name>\S.*?):\t+(?P<rest>.*)")
+_LONG = re.compile(r" +(?P<name>\S.{39,}?):(?=[^\s:]|$)(?P<rest>.*)")
+"""A name that leaves no room for a tab."""
 _END = re.compile(r"(?P<said>.*): \(\d+\.\d{6}\)$")
 _DETAIL = re.compile(r"(Failure|Error|Omission|Pending|Notification): ")
 _WORDS = {
@@ -70,7 +72,7 @@ def verbose(lines: list[str]) -> Findings:
     findings: Findings = []
     case, method, said = "?", "", list[str]()
     for line in lines:
-        if begun := _METHOD.match(line):
+        if begun := _METHOD.match(line) or (None if method else _LONG.match(line)):
             if method:  # the one before did not end
                 findings.append((f"{case}#{method}", TestOutcome.ERROR, "\n".join(said)))
             method, said = begun["name"], []

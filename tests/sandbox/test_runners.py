@@ -123,6 +123,8 @@ WHOLE = {
 }
 """What the whole suite of each project says."""
 
+LONG = "test_a_name_that_is_so_long_that_no_tab_has_room_behind_it"
+
 SELECTED = {
     "cargo": [{"src/lib.rs::tests::zero": PASSED}, WHOLE["cargo"]],
     "ctest": [{"fails+(1)": FAILED}],
@@ -266,6 +268,8 @@ def test_no_report_breaks_the_reader_or_passes(name: str, data: bytes) -> None:
         ("minitest", "A#test_a = 0.01 s = F\nA#test_b = 0.01 s = .\nA#test_a = 0.01 s = .\n", "A#test_a"),
         ("cargo", "     Running tests/a.rs (x)\ntest a ... FAILED\ntest a ... ok\n", "tests/a.rs::a"),
         ("automake", "PASS: a\nFAIL: a\n", "a"),
+        ("test-unit", f"  TestA: \n    {LONG}:F\n=====\nFailure: {LONG}(TestA)\n: (0.001000)\n", f"TestA#{LONG}"),
+        ("test-unit", f"  TestA: \n    {LONG}:said\nF\n====\nFailure: no\n: (0.001000)\n", f"TestA#{LONG}"),
         ("tap", "not ok 1 - a\nok 2 - a\n", "a"),
         ("tap", "\x1b[31mnot ok\x1b[0m 1 - \x1b[1;4ma\x1b[22m\n", "a"),
     ],
