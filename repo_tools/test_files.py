@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
+
+from repo_tools.languages import language_of
 
 TEST = re.compile(
     r"(^|/)(tests?|testing|spec|__tests__)/|(^|/)(test_[^/]*|[^/]*_test|[^/]*[._](test|spec)|conftest)\.[A-Za-z]+$"
 )
 
+UNPARSED = (".kt", ".kts", ".swift", ".scala", ".groovy", ".exs", ".dart", ".jl", ".lua", ".t", ".sh", ".bats")
+"""Endings of code that may be tests, in languages that are not parsed here."""
+
 
 def is_test(path: str) -> bool:
     """Whether a file holds tests or serves them."""
     return TEST.search(path) is not None
+
+
+def serves_tests(path: str) -> bool:
+    """Whether a test file, by its name, holds no tests and serves those of others: data, fixtures, a package's mark."""
+    name = posixpath.basename(path)
+    is_code = language_of(name) is not None or name.endswith(UNPARSED)
+    return name.startswith(("conftest.", "__init__.")) or not is_code

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from bot.publish.failures import Failure, FailureKind, is_right_reason, read_failure
 from bot.publish.objection import Objection
+from repo_tools.test_files import serves_tests
 from sandbox.port import TestOutcome, TestReport
 from sandbox.proving import out_of_reach
 
@@ -216,7 +217,8 @@ def _covered(test: str, selectors: Collection[str]) -> bool:
 def _own_ids(
     own: Collection[str], before: Mapping[str, TestOutcome], after: TestReport, without: TestReport | None
 ) -> set[str]:
-    """The tests that `own` stands for; a name that stands for none that ran stands for itself.
+    """The tests that `own` stands for; a name that stands for none that ran stands for itself, unless it is a
+    file that serves tests and holds none: that it did not pass would be no true word.
 
     Some runners name no files (Go, Rust, TAP, ctest): what is new and under none of the names is then the tests of
     those names that no test is under.
@@ -230,7 +232,7 @@ def _own_ids(
         covered = found or fresh
         changed = {test for test in covered if test not in before or alone.get(test, before[test]) != before[test]}
         exact = {name} & covered
-        ids |= exact | changed or ({name} if not covered else set())
+        ids |= exact | changed or ({name} if not covered and not serves_tests(name.partition("::")[0]) else set())
     files_that_failed = {test for test in ids if any(other.startswith(test + "::") for other in ids)}
     return ids - files_that_failed
 

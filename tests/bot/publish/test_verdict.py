@@ -203,6 +203,32 @@ class TestOwnTests:
         assert result.level is Level.DRAFT
         assert any(OWN in reason for reason in result.reasons)
 
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "tests/data/case.json",
+            "tests/data/test.json",
+            "tests/conftest.py",
+            "tests/__init__.py",
+        ],
+    )
+    def test_a_file_that_serves_them_is_no_test_that_does_not_pass(self, path: str) -> None:
+        result = verdict({"t::a": "pass"}, {"t::a": "pass"}, own=(OWN, path))
+        assert (result.level, [test.id for test in result.own]) == (Level.READY, [PROOF])
+
+    @pytest.mark.parametrize(
+        "path", ["tests/test_more.py", "tests/more.rs", "src/more.test.ts", "test/MoreTest.kt", f"{OWN}::test_more"]
+    )
+    def test_one_that_never_ran_beside_one_that_proves_is_told(self, path: str) -> None:
+        result = verdict({"t::a": "pass"}, {"t::a": "pass"}, own=(OWN, path))
+        assert result.level is Level.DRAFT
+        assert any(path in reason for reason in result.reasons)
+
+    def test_what_serves_them_alone_is_no_test_of_its_own(self) -> None:
+        same = report({"t::a": "pass"})
+        result = verdict({"t::a": "pass"}, {}, own=("tests/data/case.json",), ran=same, without=same)
+        assert result.reasons == ("The change comes without a test of its own.",)
+
     def test_none_at_all(self) -> None:
         result = verdict({"t::a": "pass", "t::b": "fail"}, {"t::a": "pass", "t::b": "pass"}, own=())
         assert (result.level, result.reasons) == (Level.DRAFT, ("The change comes without a test of its own.",))
