@@ -13,7 +13,7 @@ from bot.publish.verdict import BAD, Baseline, Level, Verdict, judge
 from bot.task import Task
 from bot.team.steps import Check, Step
 from repo_tools.file_kinds import FileKind, kinds
-from repo_tools.test_files import is_test
+from repo_tools.test_files import is_test, serves_tests
 from repo_tools.tree import Tree
 from sandbox.port import TestOutcome, TestReport
 
@@ -91,7 +91,7 @@ def suite(work: Assignment, tree: Tree) -> tuple[str, ...]:
     """What stands for the whole suite: nothing selected, or, where it is too long, a part of it and what the change
     tests."""
     sample = work.baseline.sample
-    return tuple(path for path in dict.fromkeys([*sample, *sorted(test_files(tree))]) if sample and tree.exists(path))
+    return tuple(path for path in dict.fromkeys([*sample, *with_tests(tree)]) if sample and tree.exists(path))
 
 
 def for_a_person(work: Assignment, tree: Tree, verdict: Verdict) -> bool:
@@ -120,11 +120,11 @@ def _harmless(verdict: Verdict) -> bool:
 def alone(tree: Tree, known: dict[str, TestReport]) -> Generator[Step, Any, TestReport | None]:
     """The report of the test files that `tree` changes, without its other changes; run once for the same files.
 
-    None if it has no such file, because it changes none or deletes them.
+    None if it has no such file with tests in it, because it changes none or deletes them.
     """
     files = test_files(tree)
     bare = tree.only(files)
-    present = tuple(path for path in sorted(files) if bare.exists(path))
+    present = with_tests(bare)
     if not present:
         return None
     key = repr(sorted((path, bare.patch.files[path]) for path in files))
@@ -136,3 +136,8 @@ def alone(tree: Tree, known: dict[str, TestReport]) -> Generator[Step, Any, Test
 def test_files(tree: Tree) -> frozenset[str]:
     """The test files that `tree` changes."""
     return frozenset(path for path in tree.patch.files if is_test(path))
+
+
+def with_tests(tree: Tree) -> tuple[str, ...]:
+    """Those of them that are there to be run: given a file of data, a runner may run nothing at all."""
+    return tuple(path for path in sorted(test_files(tree)) if tree.exists(path) and not serves_tests(path))

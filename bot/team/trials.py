@@ -11,7 +11,7 @@ from typing import Any
 
 from bot.publish.verdict import BAD
 from bot.team.delivery import Attempt, Mark
-from bot.team.evidence import Assignment, suite, test_files
+from bot.team.evidence import Assignment, suite, with_tests
 from bot.team.hunks import Hunk, changed_lines, code_files, hunks, named, unused_import, without
 from bot.team.steps import Check, Step
 from repo_tools.syntax import syntax_error
@@ -40,7 +40,7 @@ class Trials:
     @property
     def own(self) -> tuple[str, ...]:
         """The test files of the change."""
-        return tuple(sorted(path for path in test_files(self.best.tree) if self.best.tree.exists(path)))
+        return with_tests(self.best.tree)
 
     @property
     def over(self) -> bool:
