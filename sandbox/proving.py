@@ -13,6 +13,7 @@ from sandbox.detect.repairs import ENVIRONMENT, repaired
 from sandbox.detect.submodules import unfetched
 from sandbox.errors import SandboxUnavailable, SetupFailed, TestsUnrunnable
 from sandbox.port import Environment, Recipe, Sandbox, Snapshot, TestOutcome, TestReport
+from sandbox.setups import OUT_OF_REACH
 
 SUITE_SECONDS = 900.0
 MOST_WAYS = 6
@@ -21,13 +22,6 @@ MOST_REPAIRS = 12
 """In one search. A suite that stops at the first import that it misses names one lack at a time."""
 TOLERATED = 0.02
 """Share of failing tests that says nothing against an environment: suites meet no network and odd machines."""
-
-OUT_OF_REACH = re.compile(
-    r"gaierror|getaddrinfo|Name or service not known|name resolution|resolve host|Failed to resolve|[Nn]o such host"
-    r"|ENOTFOUND|EAI_AGAIN|UnknownHost|[Nn]etwork (is )?unreachable|ENETUNREACH|[Cc]onnection refused|ECONNREFUSED"
-    r"|ConnectError|ConnectionError|ConnectTimeout|Cannot assign requested address|EADDRNOTAVAIL"
-)
-"""What is said where the network or a service cannot be had."""
 
 TELLING = re.compile(
     r"error|fail|not found|no such|cannot|can't|could not|unable|unknown|unrecognized|denied|missing|requires|conflict|"

@@ -15,6 +15,15 @@ FORMAT = 1
 """Part of every key: raise it when what is made of the same inputs changes."""
 
 
+OUT_OF_REACH = re.compile(
+    r"gaierror|getaddrinfo|Name or service not known|name resolution|resolve host|Failed to resolve|[Nn]o such host"
+    r"|ENOTFOUND|EAI_AGAIN|UnknownHost|[Nn]etwork (is )?unreachable|ENETUNREACH|[Cc]onnection refused|ECONNREFUSED"
+    r"|ConnectError|ConnectionError|ConnectTimeout|Cannot assign requested address|EADDRNOTAVAIL"
+)
+"""What is said where the network or a service cannot be had."""
+NO_HOST = " (it could not reach a host: let set-up have the network, or name a mirror in AGENT_FIX_SETUP_ENV)"
+
+
 def digest(value: object) -> str:
     """A short name for a JSON-able value."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:20]
@@ -44,7 +53,8 @@ def failed(what: str, result: Result) -> SetupFailed:
         "disk": "wrote more than it may",
     }
     lines = lines_that_matter(result.output)
-    return SetupFailed(f"{what} {ends[result.ended]}:\n" + "\n".join(lines), result.output)
+    hint = NO_HOST if OUT_OF_REACH.search("\n".join(lines)) else ""
+    return SetupFailed(f"{what} {ends[result.ended]}{hint}:\n" + "\n".join(lines), result.output)
 
 
 _TELLING = re.compile(r"error|fatal|not found|no such|cannot|could not|unable|denied|conflict|^E:|ERR!", re.IGNORECASE)

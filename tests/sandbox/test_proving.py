@@ -10,9 +10,10 @@ import pytest
 from sandbox.docker_engine import DockerSandbox
 from sandbox.errors import SandboxUnavailable, SetupFailed, TestsUnrunnable
 from sandbox.port import Environment, Recipe, Result, Snapshot, TestOutcome, TestReport
-from sandbox.proving import MOST_WAYS, commonest, out_of_reach, prove, telling_lines
+from sandbox.proving import MOST_WAYS, commonest, first_line, out_of_reach, prove, telling_lines
 from sandbox.recipe import candidates
 from sandbox.settings import SandboxSettings
+from sandbox.setups import failed
 from tests.sandbox.conftest import PROJECT, recipe
 from tests.sandbox.snapshots import Files
 
@@ -176,6 +177,14 @@ def test_failures_for_want_of_the_network_are_told_by_what_they_say_themselves(m
     report = TestReport({"a": TestOutcome.FAILED}, {"a": message}, Result(1, "", 1.0))
     assert out_of_reach(report) == ({"a"} if apart else set())
     assert ("1 for want of the network or a service" in commonest(report)) is apart
+
+
+def test_a_set_up_that_reached_no_host_says_what_an_operator_can_do() -> None:
+    log = "\n$ go mod download\ngo: x@v1: Get: dial tcp: lookup proxy.example: no such host\n\n[exit code 1]\n"
+    said = first_line(str(failed("the set-up", Result(1, log, 1.0))))
+    assert "name a mirror in AGENT_FIX_SETUP_ENV" in said
+    earlier = f"{log}\n$ make\nerror: no rule\n\n[exit code 1]\n"
+    assert first_line(str(failed("the set-up", Result(1, earlier, 1.0)))) == "the set-up ended with exit code 1:"
 
 
 def test_the_lines_that_matter_are_few_and_of_different_kinds() -> None:

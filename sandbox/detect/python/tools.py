@@ -213,6 +213,8 @@ def installed(files: Files, folder: str, words: list[str], where: str, needs: Ne
             _requirement_line(files, folder, f"-r {words.pop(0)}", where, needs)
         elif word == "--group" and words:
             needs.groups.setdefault(words.pop(0), where)
+        elif word.startswith("--group="):
+            needs.groups.setdefault(word.partition("=")[2], where)
         elif word in ("-c", "--constraint", "-e", "--editable") and words:
             _requirement_line(files, folder, words.pop(0) if word in ("-e", "--editable") else "", where, needs)
         elif not word.startswith("-"):

@@ -251,6 +251,11 @@ def test_compiled_parts_are_built_again_after_a_change(word: str) -> None:
             "-e '.[a]' -r r.txt",
         ),
         (
+            "noxfile.py",
+            "def tests(session):\n    session.install('--group=special', '.', 'mock')\n",
+            "-e . --group special",
+        ),
+        (
             "pyproject.toml",
             '[tool.hatch.envs.hatch-test]\nextra-dependencies = ["mock"]\nfeatures = ["a"]\n',
             "-e '.[a]'",
@@ -263,7 +268,7 @@ def test_compiled_parts_are_built_again_after_a_change(word: str) -> None:
     ],
 )
 def test_other_tools_that_say_what_tests_need(file: str, text: str, wanted: str) -> None:
-    pyproject = PROJECT + '[project.optional-dependencies]\na = ["orjson"]\n'
+    pyproject = PROJECT + '[project.optional-dependencies]\na = ["orjson"]\n[dependency-groups]\nspecial = ["idna"]\n'
     files = {"pyproject.toml": pyproject, "r.txt": ""}
     files[file] = (pyproject if file == "pyproject.toml" else "") + text
     line = installed(recipes(files)[0])
