@@ -210,6 +210,11 @@ def test_a_failure_says_why(name: str, test: str, said: str) -> None:
     assert said in recorded(name, 0).messages[test]
 
 
+@pytest.mark.parametrize(("name", "option"), [("jest", "--coverage=false"), ("vitest", "--coverage.enabled=false")])
+def test_a_threshold_of_coverage_fails_no_part_of_a_suite(name: str, option: str) -> None:
+    assert option in REPORTERS[name].command(asked(name))
+
+
 def test_go_is_shown_as_people_read_it() -> None:
     output = recorded("go", 0).result.output
     assert "--- FAIL: TestAdd" in output

@@ -179,7 +179,16 @@ def _named(files: Files, folder: str, runner: str, rest: list[str]) -> Script:
         previous = word
     if reporter == "jest" and not WORKERS & {option.partition("=")[0] for option in options}:
         options.append("--maxWorkers=2")
+    options += _unmeasured(files, folder) if runner == "tap" else []
     return Script(reporter, " ".join([command, shlex.join(options)]).strip(), tuple(paths))
+
+
+def _unmeasured(files: Files, folder: str) -> list[str]:
+    """The option without which tap fails a suite, and each part of one, that does not run every line."""
+    package = files.json(below(folder, "package.json"))
+    wanted = {**table(package, "dependencies"), **table(package, "devDependencies")}
+    major = re.search(r"\d+", str(wanted.get("tap", "")))
+    return [] if major is None else ["--disable-coverage" if int(major[0]) >= 18 else "--no-coverage"]
 
 
 def _without_subcommand(words: list[str]) -> list[str]:

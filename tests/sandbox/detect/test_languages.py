@@ -46,6 +46,12 @@ def test_the_script_that_tests(script: str, command: str, reporter: str, tests: 
     assert (found.test_command, found.reporter, found.tests) == (command, reporter, tests)
 
 
+@pytest.mark.parametrize(("version", "option"), [("^16.0.0", "--no-coverage"), ("18.7", "--disable-coverage")])
+def test_tap_does_not_fail_for_lines_that_no_test_runs(version: str, option: str) -> None:
+    found = node({"scripts": {"test": "tap test/*.js"}, "devDependencies": {"tap": version}})
+    assert (found.test_command, found.tests) == (f"tap --reporter=tap {option}", ("test/*.js",))
+
+
 def test_variables_and_options_of_node_are_kept() -> None:
     found = node({"scripts": {"test": "cross-env A=1 node --experimental-vm-modules node_modules/.bin/jest"}})
     assert found.env["A"] == "1"
