@@ -14,6 +14,10 @@ OFF_BY_DEFAULT = re.compile(r"option\s*\(\s*(\w{0,40}(?:BUILD|ENABLE|WITH)\w{0,4
 PLAIN = "--disable-docs --disable-doc --disable-gtk-doc --disable-man"
 """No documents, whichever the project calls them: they need tools of their own. Autoconf ignores what it does not know,
 a script that only has its name may not."""
+DOCUMENTS = re.compile(
+    r"option\s*\(\s*'(docs?|documentation|api-?docs|gtk[_-]doc|man(?:-?pages|uals?)?)'\s*,[^)]*?type\s*:\s*'(boolean|feature)'"
+)
+"""The same for Meson, where an option must be one of the project's."""
 MAKE_TARGETS = ("test", "check", "tests", "unittest", "unit-test")
 LIBRARIES = {
     "ZLIB": "zlib1g-dev",
@@ -98,7 +102,10 @@ def _meson(files: Files, folder: str) -> _Way | None:
     texts = [files.text(file) for file in files.glob(prefix + "*meson.build")]
     if not any(re.search(r"^\s*(test|benchmark)\s*\(", text, re.MULTILINE) for text in texts):
         return None
-    build = ["[ -d ~/build ] || meson setup ~/build .", "meson compile -C ~/build"]
+    options = "".join(files.text(below(folder, name)) for name in ("meson_options.txt", "meson.options"))
+    off = {"boolean": "false", "feature": "disabled"}
+    switches = [f" -D{name}={off[kind]}" for name, kind in DOCUMENTS.findall(options)]
+    build = [f"[ -d ~/build ] || meson setup ~/build .{''.join(switches)}", "meson compile -C ~/build"]
     command = "meson test -C ~/build --no-rebuild --print-errorlogs"
     return command, "meson", ["meson", "ninja-build", "pkg-config"], build, path, "Meson's own"
 

@@ -214,6 +214,16 @@ def test_whatever_is_compiled_into_what_tests_load_has_it_built_again(
     assert found.build[-1] not in check(found, CONTAINER, [], "true", behind=False)
 
 
+def test_meson_makes_no_documents_whose_tools_may_not_be_there() -> None:
+    options = (
+        "option('docs', type: 'boolean', value: true, description: 'c2man')\noption('gtk_doc',\n  type : 'feature')\n"
+        "option('tests', type: 'boolean')\noption('man', type: 'string')\n"
+    )
+    for name in ("meson_options.txt", "meson.options"):
+        found = first({"meson.build": "project('a')\ntest('a', b)\n", "a.c": "", name: options})
+        assert found.build[0] == "[ -d ~/build ] || meson setup ~/build . -Ddocs=false -Dgtk_doc=disabled"
+
+
 def test_cmake_autotools_meson_and_make() -> None:
     cmake = (
         'project(x)\noption(X_BUILD_TESTS "" OFF)\nfind_package(ZLIB)\nenable_testing()\nadd_test(NAME a COMMAND a)\n'
