@@ -29,6 +29,8 @@ TOLD = 1.0
 """A name that is mentioned less than this strongly may be a plain word, and is no reason to tell a person."""
 MANY_DEFINE = 12
 """A name that more files define says nothing about any of them."""
+ENTRIES = frozenset({"__init__", "index", "mod", "lib"})
+"""What files are called, without their endings, that name what others define and all may use."""
 BEST_OF = 5
 """So many of a file's definitions speak for the file together."""
 
@@ -70,6 +72,7 @@ def definition_evidence(
         found.of_file[number] = range(first, len(found.units))
     _words(found, files, finding, sizes)
     _names(found, view, said, files.evidence)
+    _exported(found, view, said.titled, files.evidence)
     _places_of_issue(found, files.places)
     _quotes(found, view, said, files.evidence, bodies)
     _sum_up(found, files.evidence)
@@ -157,7 +160,7 @@ def _names(found: DefinitionEvidence, view: View, said: Mentions, of_files: Evid
         if unit.definition.kind in VALUES:
             # It has so few words that nothing else would speak for it: that it is a candidate at all does.
             found.evidence.add("constant", place, 1 / len(defining[name]))
-        owner = owners[-1] if owners else view.files()[unit.file].rpartition("/")[2].partition(".")[0]
+        owner = owners[-1] if owners else _stem(view.files()[unit.file])
         if weight := pairs.get((owner, name), 0.0):
             found.evidence.add("dotted", place, weight, f"the issue mentions {owner}.{name}")
     for name, files in defining.items():
@@ -166,6 +169,25 @@ def _names(found: DefinitionEvidence, view: View, said: Mentions, of_files: Evid
             reason = f"defines {name}, which the issue mentions" if weight >= TOLD else ""
             for number in files:
                 of_files.add("defining", number, weight / len(files), reason)
+
+
+def _exported(found: DefinitionEvidence, view: View, titled: Set[str], of_files: Evidence[int]) -> None:
+    """Files that define what the title names and an entry of a package offers to all: how users know the code."""
+    entries = {number for number, path in enumerate(view.files()) if _stem(path) in ENTRIES}
+    defining: dict[str, set[int]] = {}
+    for unit in found.units:
+        name = unit.definition.name
+        if name in titled and len(name) > 1 and unit.file not in entries:
+            defining.setdefault(name, set()).add(unit.file)
+    for name, files in defining.items():
+        if not entries.isdisjoint(view.with_word(name)):
+            for number in files:
+                reason = f"defines {name}, which the title names and a package offers"
+                of_files.add("exported", number, 1 / len(files), reason)
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]
 
 
 def _places_of_issue(found: DefinitionEvidence, places: Sequence[Place]) -> None:

@@ -32,6 +32,19 @@ _STOPPED = _listed(
     "only very more most other such new same into out about over after before now one two self none true false "
     "return import def class"
 )
+_REPORTING = _listed(
+    "behavior behaviour expected expect expects expecting allow allows allowed doesn isn don didn aren wasn currently "
+    "instead possible please think make makes making way ways want wants trying try tries work works working worked "
+    "example examples result results output outputs support supports supported however seems seem seemed actually "
+    "something anything thing things since because while without between though still even following below above "
+    "really correct correctly properly simply given need needs needed able due cause causes caused consider look "
+    "looks know maybe sure per via etc eg ie both each different many much lot bit good better best nice going gives "
+    "give giving happen happens happened show shows showing tried tested already always never too yet again another "
+    "being been having under won wouldn couldn shouldn hi hello thanks thank issue issues problem problems bug bugs "
+    "reproduce reproduces reproduced steps mwe noticed notice"
+)
+"""What people report with, whatever is at fault."""
+_PASSED_OVER = _STOPPED | _REPORTING
 _SHORT_FOR = {
     "argument": "arg", "attribute": "attr", "boolean": "bool", "calculate": "calc", "character": "char",
     "column": "col", "command": "cmd", "configuration": "config", "context": "ctx", "convert": "conv",
@@ -112,14 +125,14 @@ def _surfaces(text: str) -> Iterator[str]:
     for word in _WORD.findall(text):
         for term in terms(word):
             bare = term.strip("_")
-            if len(bare) > 1 and not bare.isdigit() and bare not in _STOPPED:
+            if len(bare) > 1 and not bare.isdigit() and bare not in _PASSED_OVER:
                 yield bare
 
 
 def _pairs(text: str) -> Iterator[str]:
     for match in _PAIR.finditer(text):
         first, second = match[1].lower(), match[2].lower()
-        if first not in _STOPPED and second not in _STOPPED:
+        if first not in _PASSED_OVER and second not in _PASSED_OVER:
             for last in {second, second.removesuffix("s")}:
                 yield first + last
                 yield f"{first}_{last}"

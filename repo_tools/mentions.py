@@ -32,6 +32,8 @@ class Mentions:
     segments: tuple[Segment, ...]
     text: str
     """All of it, each run of white space as one blank."""
+    titled: frozenset[str]
+    """The words of the title, as written."""
     names: Mapping[str, float]
     """Word -> how strongly it is mentioned as a name (`NAMED`)."""
     dotted: Mapping[tuple[str, ...], float]
@@ -53,6 +55,7 @@ def mentions(text: str) -> Mentions:
     return Mentions(
         segments=found,
         text=" ".join(text.split()),
+        titled=frozenset(_NAME.findall(found[0].text)),
         names=_names(found),
         dotted=_dotted(found),
         paths=tuple(dict.fromkeys(_paths(whole))),

@@ -303,3 +303,46 @@ def test_a_later_question_reads_no_file_but_for_lines_that_it_quotes(tmp_path: P
     found = rank(view, "Wrong items\n\n```python\nself.items.append((item, quantity))\nno.such(line, anywhere)\n```\n")
     assert base.take_asked() == {"shop/cart.py"}
     assert {hit.symbol for hit in found.regions if "holds the line" in hit.why} == {"Cart.add_item"}
+
+
+def test_what_the_title_names_is_looked_for_where_a_package_has_it_from(ranked) -> None:  # type: ignore[no-untyped-def]
+    doc = b"# wrong result, apart from that a wrong result"
+    files = {
+        "shop/__init__.py": b"from shop.parts import apart\n",
+        "shop/parts.py": b"def apart(whole):\n    # the wrong result\n    return list(whole)\n",
+        "shop/boxes.py": b"class Box:\n    def apart(self):\n        " + doc + b"\n        return self.parts\n",
+        "shop/other.py": b"def other():\n    return 1\n",
+        "shop/more.py": b"def more():\n    return 1\n",
+    }
+    issue = "Wrong result with apart\nThe result is wrong."
+    found = ranked(issue, files)
+    assert found.files[0].path == "shop/parts.py"
+    assert found.files[0].why == "defines apart, which the title names and a package offers"
+    hidden = {**files, "shop/__init__.py": b""}
+    assert ranked(issue, hidden).files[0].path != "shop/parts.py"
+
+
+def test_one_definition_with_all_words_says_more_for_its_file_than_many_with_one_each(ranked) -> None:  # type: ignore[no-untyped-def]
+    words = ["parcel", "courier", "holiday", "doorbell", "signature", "window"]
+    some = b"\n\n".join(
+        b"def note_%d(it):\n    # %s %s\n    return it" % (n, one.encode(), one.encode()) for n, one in enumerate(words)
+    )
+    every = b"def deliver(it):\n    # %s\n    return it" % " ".join(words).encode()
+    files = {"post/notes.py": some, "post/round.py": every}
+    issue = "It gets lost\nOn a holiday the courier does not ring the doorbell: no signature, a parcel in the window."
+    assert ranked(issue, files).files[0].path == "post/round.py"
+
+
+def test_words_that_people_report_with_lead_nowhere(ranked) -> None:  # type: ignore[no-untyped-def]
+    talk = (
+        b"def show(it):\n    # Example: the expected result, seemed different, was given instead. Thanks, please try.\n"
+    )
+    files = {
+        "post/talk.py": talk * 3,
+        "post/round.py": b"def deliver(it):\n    # ring\n    return courier(it)\n" + b"    value = 1\n" * 30,
+        "post/other.py": b"def other(it):\n    return it\n",
+    }
+    issue = (
+        "Unexpected result, seems different\nPlease try the example: given is something else instead, see the courier."
+    )
+    assert ranked(issue, files).files[0].path == "post/round.py"
