@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
@@ -12,6 +12,14 @@ SKIPS = frozenset(
     ("skip", "skipif", "skipIf", "skipUnless", "skipTest", "SkipTest", "xfail", "expectedFailure", "importorskip")
 )
 ASSERTING = frozenset(("raises", "warns", "deprecated_call", "fail"))
+ENDING = (ast.Return, ast.Raise, ast.Yield, ast.YieldFrom)
+"""What ends a test before its last statement, or keeps it from beginning."""
+AROUND_FILE = frozenset(("setUpModule", "setup_module", "setup_function", "load_tests", "*"))
+AROUND = "setUp setUpClass asyncSetUp setup setup_method setup_class run __init__ __new__ __getattr__ __getattribute__"
+AROUND_CLASS = frozenset(AROUND.split())
+"""What is called around the tests beside it, or decides what they find."""
+FIXTURE = "fixture "
+"""Before the name of a fixture, which is looked up otherwise than other names."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,10 @@ class TestFile:
     """What stands around the tests and is no import: constants, helpers, fixtures, by their dumps."""
     hooks: Counter[str] = field(default_factory=Counter)
     """What changes how other tests are found and run: pytest's hooks, ignored files, fixtures used by all."""
+    bound: dict[str, set[str]] = field(default_factory=dict)
+    """What each name stands for, that of a class's part as `Class.name`: where it is imported from, or its dump."""
+    wanted: set[str] = field(default_factory=set)
+    """The names that are read and bound nowhere in the file: built-in ones, and those of fixtures."""
 
 
 def read_tests(source: str) -> TestFile | None:
@@ -59,23 +71,43 @@ def read_tests(source: str) -> TestFile | None:
             marks += _skips(statement)
     _collect(file, module.body, "", marks)
     file.hooks.update(_hooks(module))
+    file.wanted.update(_wanted(module) - set(file.bound))
     return file
 
 
+def replaces(old: TestFile, new: TestFile) -> bool:
+    """Whether something that the tests of `old` use has another meaning in `new`, though nothing was taken out."""
+    for name, stands_for in new.bound.items():
+        owner, _, last = name.rpartition(".")
+        if owner and owner not in old.bound:
+            continue  # a new class is for new tests
+        is_around = last in AROUND_CLASS or last.startswith("assert") if owner else last in AROUND_FILE
+        is_wanted = last in old.wanted and (not owner or last.startswith(FIXTURE))
+        if (name in old.bound or is_wanted or is_around) and stands_for - old.bound.get(name, set()):
+            return True
+    return False
+
+
 def only_adds(before: Case, after: Case) -> bool:
-    """Whether `after` is `before` with more parameters or more statements, none of which ends it early."""
+    """Whether `after` is `before` with more parameters or more statements, none of which ends it early or changes
+    what those below it work on."""
     old, new = [[ast.dump(each) for each in case.node.decorator_list] for case in (before, after)]
     if old != new and not _more_parameters(before.node, after.node):
         return False
-    if ast.dump(before.node.args) != ast.dump(after.node.args):
+    if type(before.node) is not type(after.node) or ast.dump(before.node.args) != ast.dump(after.node.args):
         return False
+    read, own = _read(before.node), set[str]()
     rest = iter(before.node.body)
     wanted = next(rest, None)
     for statement in after.node.body:
         if wanted is not None and ast.dump(statement) == ast.dump(wanted):
             wanted = next(rest, None)
-        elif any(isinstance(node, ast.Return | ast.Raise) for node in ast.walk(statement)):
+        elif any(isinstance(node, ENDING) for node in ast.walk(statement)):
             return False
+        elif wanted is not None:
+            own |= _stored(statement)
+            if read & {name for name, _ in _bindings(statement)} or _meddles(statement, own):
+                return False
     return wanted is None
 
 
@@ -92,9 +124,90 @@ def _collect(file: TestFile, body: list[ast.stmt], prefix: str, skips: Counter[s
             own = Counter(skips)
             for part in [*node.decorator_list, *(each for each in node.body if isinstance(each, ast.Assign))]:
                 own += _skips(part)
+            _bind(file, node, prefix)
             _collect(file, node.body, f"{prefix}{node.name}.", own)
-        elif not isinstance(node, ast.Import | ast.ImportFrom) and not _is_text(node):
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            _bind(file, node, prefix)
+        elif not _is_text(node):
+            _bind(file, node, prefix)
             file.shared[prefix + ast.dump(node)] += 1
+
+
+def _bind(file: TestFile, statement: ast.stmt, prefix: str) -> None:
+    for name, stands_for in _bindings(statement):
+        file.bound.setdefault(prefix + name, set()).add(stands_for)
+
+
+def _bindings(statement: ast.stmt) -> Iterator[tuple[str, str]]:
+    """The names that a statement binds where it stands, and what each stands for then."""
+    match statement:
+        case ast.ImportFrom():
+            place = "." * statement.level + (statement.module or "")
+            for alias in statement.names:
+                yield alias.asname or alias.name, f"{alias.name} of {place}"
+                yield FIXTURE + (alias.asname or alias.name), f"{alias.name} of {place}"
+        case ast.Import():
+            for alias in statement.names:
+                top = alias.name.partition(".")[0]
+                yield alias.asname or top, alias.name if alias.asname else top
+        case ast.ClassDef():
+            made = [*statement.bases, *statement.keywords, *statement.decorator_list]
+            yield statement.name, " ".join(map(ast.dump, made))
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            yield _called(statement), ast.dump(statement)
+        case _:
+            for name in _stored(statement):
+                yield name, ast.dump(statement)
+            for part in ast.walk(statement):
+                if isinstance(part, ast.Import | ast.ImportFrom | Definition):
+                    yield from _bindings(part)
+
+
+def _called(definition: Definition) -> str:
+    """The name of a function; of a fixture, what tests call it by."""
+    for decorator in definition.decorator_list:
+        made = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if _last_name(made) == "fixture":
+            given = decorator.keywords if isinstance(decorator, ast.Call) else []
+            named = [one.value.value for one in given if one.arg == "name" and isinstance(one.value, ast.Constant)]
+            return f"{FIXTURE}{(named or [definition.name])[0]}"
+    return definition.name
+
+
+def _stored(tree: ast.AST) -> set[str]:
+    """The names that are bound in `tree`, but for those within comprehensions."""
+    parts = [part for part in ast.walk(tree) if isinstance(part, ast.comprehension)]
+    inside = {id(node) for part in parts for node in ast.walk(part.target)}
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in inside)
+    return {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+
+
+def _read(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+
+
+def _wanted(module: ast.Module) -> set[str]:
+    """The names that are read and never bound, and those of fixtures."""
+    nodes = list(ast.walk(module))
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    arguments = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return (_read(module) - bound - arguments) | {FIXTURE + argument for argument in arguments}
+
+
+def _meddles(statement: ast.stmt, own: Collection[str]) -> bool:
+    """Whether a statement changes what is not of its own making, or puts one thing in the place of another."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            root: ast.AST = node
+            while isinstance(root, ast.Attribute | ast.Subscript):
+                root = root.value
+            if not (isinstance(root, ast.Name) and root.id in own):
+                return True
+        if _last_name(node) in ("setattr", "setitem", "delattr", "delitem"):
+            return True
+        if isinstance(node, ast.Name) and node.id in ("patch", "mock", "mocker", "monkeypatch"):
+            return True
+    return False
 
 
 def _skips(tree: ast.AST) -> Counter[str]:

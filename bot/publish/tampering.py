@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bot.publish.objection import Objection
 from bot.publish.protected import matches
-from bot.publish.python_tests import Case, TestFile, only_adds, read_tests
+from bot.publish.python_tests import Case, TestFile, only_adds, read_tests, replaces
 from bot.publish.sanitize import code
 
 Texts = tuple[str | None, str | None]
@@ -57,7 +57,7 @@ def tampering(files: Mapping[str, Texts], tests: Collection[str]) -> Iterator[Ob
             python[path] = old, new
     arrived = _arrived(python.values())
     for path, pair in python.items():
-        yield from _shared(path, *pair, arrived)
+        yield from _shared(path, *pair, arrived, was_there=files[path][0] is not None)
         yield from _cases(path, *pair, arrived)
 
 
@@ -82,14 +82,16 @@ def _arrived(pairs: Iterable[tuple[TestFile, TestFile]]) -> Arrived:
     return Arrived(cases, shared)
 
 
-def _shared(path: str, old: TestFile, new: TestFile, arrived: Arrived) -> Iterator[Objection]:
+def _shared(path: str, old: TestFile, new: TestFile, arrived: Arrived, was_there: bool) -> Iterator[Objection]:
     conftest = path.rpartition("/")[2] == "conftest.py"
     hooks = old.hooks != new.hooks
-    used = conftest or any(_successors(name, old, new, arrived) for name in old.cases)
+    # A file without tests of its own serves those of others.
+    used = was_there and (not old.cases or any(_successors(name, old, new, arrived) for name in old.cases))
     if conftest and hooks:
         yield Objection(path, "test-config", f"{code(path)} was changed where it decides how other tests run.", True)
-    elif used and (hooks or old.shared - new.shared - arrived.shared):
-        yield Objection(path, "test-changed", f"{code(path)} was changed in what its tests share.", False)
+    elif used and (hooks or old.shared - new.shared - arrived.shared or replaces(old, new)):
+        whose = "its tests" if old.cases else "tests"
+        yield Objection(path, "test-changed", f"{code(path)} was changed in what {whose} share.", False)
 
 
 def _cases(path: str, old: TestFile, new: TestFile, arrived: Arrived) -> Iterator[Objection]:

@@ -271,6 +271,13 @@ class TestPythonTests:
             ("def test_error", "# a word\ndef test_error"),
             ("test_error()", "test_error( )"),
             ("def test_one", "def test_first"),
+            ("    got = add(1, 2)\n", "    more = {}\n    more['a'] = add(2, 2)\n    got = add(1, 2)\n"),
+            ("    assert got != 4\n", "    assert got != 4\n    got = add(2, 2)\n    assert got == 4\n"),
+            ("class TestMore:\n", "class TestNew:\n    def setup_method(self): ...\n\nclass TestMore:\n"),
+            ("class TestMore:\n", "@pytest.fixture\ndef b(): ...\n\nclass TestMore:\n"),
+            ("import unittest\n", "import os\nimport unittest\n"),
+            ("def test_one", "def assert_odd(number):\n    assert number % 2\n\ndef test_one"),
+            ("EXPECTED = 3\n", "EXPECTED = 3\nMANY = [got for got in range(3)]\n"),
         ],
     )
     def test_what_is_only_added_or_renamed(self, old: str, new: str) -> None:
@@ -301,6 +308,23 @@ class TestPythonTests:
             ("[1, 2]", "[1]", "test-changed"),
             ("[1, 2]", "[1, 3]", "test-changed"),
             ("EXPECTED = 3", "EXPECTED = 5", "test-changed"),
+            ("EXPECTED = 3\n", "EXPECTED = 3\nEXPECTED = 5\n", "test-changed"),
+            ("from sum import add\n", "from tests.fake import add\n", "test-changed"),
+            ("from sum import add\n", "from sum import add\nfrom tests.fake import *\n", "test-changed"),
+            ("EXPECTED = 3\n", "EXPECTED = 3\n\ndef add(a, b):\n    return a + b\n", "test-changed"),
+            ("EXPECTED = 3\n", "EXPECTED = 3\n\ndef ValueError(): ...\n", "test-changed"),
+            ("EXPECTED = 3\n", "EXPECTED = 3\n@pytest.fixture(name='a')\ndef fixed(): ...\n", "test-changed"),
+            ("EXPECTED = 3\n", "EXPECTED = 3\nif True:\n    from fake import add\n", "test-changed"),
+            ("EXPECTED = 3\n", "EXPECTED = 3\ndef setup_function(): ...\n", "test-changed"),
+            ("    assert got == EXPECTED\n", "    got = EXPECTED\n    assert got == EXPECTED\n", "test-changed"),
+            ("    got = add", "    import sum\n    sum.add = max\n    got = add", "test-changed"),
+            ("    got = add", "    setattr(sum, 'add', max)\n    got = add", "test-changed"),
+            ("    got = add", "    from fake import add\n    got = add", "test-changed"),
+            ("    def test_old", "    async def test_old", "test-changed"),
+            ("assertEqual(add(0, 0), 0)", "assertEqual(add(0, 0), 0)\n        yield", "test-changed"),
+            ("    def test_old", "    def setUp(self): ...\n\n    def test_old", "test-changed"),
+            ("    def test_old", "    def assertEqual(self, one, two): ...\n\n    def test_old", "test-changed"),
+            ("class Old(unittest.TestCase)", "class Old(Lenient, unittest.TestCase)", "test-changed"),
         ],
     )
     def test_what_says_less(self, old: str, new: str, rule: str) -> None:
@@ -322,6 +346,19 @@ class TestPythonTests:
     def test_a_second_definition_does_not_hide_the_first(self) -> None:
         shadowed = SUITE + "\n\ndef test_one():\n    pass\n"
         assert rules({"tests/test_sum.py": SUITE}, {"tests/test_sum.py": shadowed}) == ["test-weakened"]
+
+    @pytest.mark.parametrize("path", ["tests/other.py", "tests/__init__.py"])
+    def test_what_has_no_tests_serves_others(self, path: str) -> None:
+        before = {path: "def same(one, two):\n    assert one == two\n"}
+
+        def given(after: str | None) -> list[str]:
+            return [one.rule for one in objections(tree(before, {path: after}), [path], DEFAULT)]
+
+        assert given(before[path].replace("assert one == two", "pass")) == ["test-changed"]
+        assert given(before[path] + "\nsame = print\n") == ["test-changed"]
+        assert given(before[path] + "\ndef load_tests(loader, tests, pattern): ...\n") == ["test-changed"]
+        assert given(None) == ["test-changed"]
+        assert given(before[path] + "\ndef other(one):\n    assert one\n") == []
 
     def test_a_file_that_never_could_be_parsed_is_compared_by_its_lines(self) -> None:
         old = "print 'x'\nassert 1\nassert 2\n"
