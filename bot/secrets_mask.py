@@ -5,8 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
 from urllib.parse import quote, quote_plus
+
+T = TypeVar("T")
 
 SHORTEST = 8
 """A configured value with fewer characters is a placeholder: masking it would tear holes in ordinary text."""
@@ -57,6 +61,20 @@ class Mask:
         for pattern, replacement in self._patterns:
             text = pattern.sub(replacement, text)
         return text
+
+
+def masked(value: T, mask: Callable[[str], str]) -> T:
+    """`value`, a text or a container or dataclass that holds texts, with each of them masked."""
+    made: Any = value
+    if isinstance(made, str):
+        made = mask(made)
+    elif isinstance(made, dict):
+        made = {masked(key, mask): masked(each, mask) for key, each in made.items()}
+    elif isinstance(made, list | tuple):
+        made = type(made)(masked(each, mask) for each in made)
+    elif is_dataclass(made) and not isinstance(made, type):
+        made = replace(made, **{one.name: masked(getattr(made, one.name), mask) for one in fields(made)})
+    return made  # type: ignore[no-any-return]
 
 
 def _forms(secret: str) -> Iterator[str]:

@@ -7,13 +7,14 @@ the field's name; the model's key and address keep the names that everyone knows
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import AliasChoices, ByteSize, Field, FilePath, PositiveFloat, PositiveInt, SecretStr, ValidationError
 from pydantic_settings import (
@@ -196,7 +197,20 @@ class Settings(RoleSettings):
         """Every secret that is configured, for masking."""
         hidden = (self.openai_api_key, self.github_token, self.webhook_secret)
         known = [one.get_secret_value() for one in hidden if one is not None]
-        return tuple(value for value in (*known, urlsplit(self.database).password) if value)
+        addresses = (self.database, self.openai_base_url, self.docker_host or "", *self.setup_env.values())
+        for password in filter(None, map(_password, addresses)):
+            known += [password, unquote(password)]
+        if self.github_app_key is not None:
+            with contextlib.suppress(OSError, ValueError):  # said by what needs it
+                known.append(self.github_app_key.read_text("utf-8"))
+        return tuple(dict.fromkeys(filter(None, known)))
+
+
+def _password(address: str) -> str | None:
+    try:
+        return urlsplit(address).password
+    except ValueError:
+        return None  # no address at all
 
 
 class Job(BaseSettings):

@@ -24,6 +24,7 @@ from bot.errors import BadInput, Diverged
 from bot.llm.budget import Spent
 from bot.llm.port import Completion, Message, Request, ToolSpec
 from bot.records import FORMAT, RECORD, Completed, Record, RunStarted, StoredMessage, ToolUsed
+from bot.secrets_mask import masked
 
 VOLATILE = ("at", "clock")
 SHOWN_CHARS = 200
@@ -68,7 +69,7 @@ class Transcript:
         lines: list[dict[str, Any]],
     ) -> None:
         self.path = path
-        self._mask = mask
+        self.mask = mask
         self._watch = watch
         self._lock = threading.RLock()
         self._conversations: dict[str, _Conversation] = {}
@@ -92,7 +93,7 @@ class Transcript:
         with self._lock:
             if isinstance(record, ToolUsed):
                 self._of(record.agent).results[record.call_id] = record.result
-            line = self._masked(record.model_dump(mode="json"))
+            line = masked(record.model_dump(mode="json"), self.mask)
             known = self._known.get(record.agent)
             if known:
                 _same(record.agent, *known.popleft(), line)
@@ -124,15 +125,6 @@ class Transcript:
 
     def _of(self, agent: str) -> _Conversation:
         return self._conversations.setdefault(agent, _Conversation())
-
-    def _masked(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self._mask(value)
-        if isinstance(value, dict):
-            return {self._mask(key): self._masked(each) for key, each in value.items()}
-        if isinstance(value, list):
-            return [self._masked(each) for each in value]
-        return value
 
     def _write(self, line: Mapping[str, Any]) -> None:
         data = json.dumps(line, ensure_ascii=False).encode() + b"\n"

@@ -169,9 +169,13 @@ def _called(definition: Definition) -> str:
         made = decorator.func if isinstance(decorator, ast.Call) else decorator
         if _last_name(made) == "fixture":
             given = decorator.keywords if isinstance(decorator, ast.Call) else []
-            named = [one.value.value for one in given if one.arg == "name" and isinstance(one.value, ast.Constant)]
+            named = [ast.literal_eval(one.value) for one in given if one.arg == "name" and _is_name(one.value)]
             return f"{FIXTURE}{(named or [definition.name])[0]}"
     return definition.name
+
+
+def _is_name(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _stored(tree: ast.AST) -> set[str]:

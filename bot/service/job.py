@@ -232,10 +232,8 @@ class Job:
         self.transcript.add(Delivered(files=best.tree.patch.to_json(), diff=diff(best.tree, 200_000)))
         if not self.order.publish or not PRESENTATIONS[outcome].opens_pull_request:
             return self._ended(outcome, reason, delivery)
-        text = proposal(
-            self.order, delivery, best, self.meter, self.transcript.path, policy=self.shop.policy, moved=moved
-        )
-        said = message(self.order, best, text)
+        text = proposal(self.order, delivery, best, self.meter, self.transcript, policy=self.shop.policy, moved=moved)
+        said = self.transcript.mask(message(self.order, best, text))
         published = self.steps("publish", lambda: self.shop.publisher.publish(self.order, best.tree, text, said))
         self._stage(Stage.PUBLISHED, published.branch)
         return self._ended(outcome, reason, delivery, published=published, check=text.check)
@@ -251,7 +249,7 @@ class Job:
             transcript=self.transcript.path,
             delivery=delivery,
             **found,
-        )
+        ).masked(self.transcript.mask)
 
     def _stage(self, stage: Stage, detail: str = "") -> None:
         self.transcript.add(StageChanged(stage=stage.value, detail=detail))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from bot.forge.port import Annotation
 from bot.llm.budget import Limits
 from bot.publish.names import slug
+from bot.secrets_mask import masked
 from bot.task import Outcome, Task
 
 
@@ -71,6 +73,11 @@ class Ended(BaseModel):
     seconds: float = 0.0
     seconds_model: float = 0.0
     seconds_sandbox: float = 0.0
+
+    def masked(self, mask: Callable[[str], str]) -> Ended:
+        """Without the secrets in what models, tests and errors said."""
+        said = {name: getattr(self, name) for name in ("reason", "evidence", "annotations", "fixed_tests", "new_tests")}
+        return self.model_copy(update=masked(said, mask))
 
 
 def new_run(title: str) -> str:

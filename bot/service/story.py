@@ -12,11 +12,12 @@ from bot.publish.gate import Policy, objections
 from bot.publish.pointers import pointers
 from bot.publish.proposal import Changed, CheckText, PullRequestText, Story, propose
 from bot.records import CommandRun, Completed, Record, Tested
+from bot.secrets_mask import masked
 from bot.service.order import Ended, Order
 from bot.task import Outcome
 from bot.team.delivery import Attempt, Delivery
 from bot.team.evidence import test_files
-from bot.transcript import read
+from bot.transcript import Transcript, read
 from bot.transcript_summary import condensed
 from repo_tools.tree import Base, Tree
 
@@ -39,16 +40,17 @@ def proposal(
     delivery: Delivery,
     best: Attempt,
     meter: Meter,
-    transcript: Path,
+    transcript: Transcript,
     *,
     policy: Policy,
     moved: str = "",
 ) -> PullRequestText:
-    """The pull request's text; `moved` is what is to be said of a base that moved on meanwhile."""
-    told = story(order, delivery, best, meter, transcript, policy)
+    """The pull request's text, without secrets; `moved` is what is to be said of a base that moved on meanwhile."""
+    told = story(order, delivery, best, meter, transcript.path, policy)
     if moved:
         told = replace(told, notes=(*told.notes, moved), task=replace(told.task, base_commit=best.tree.base.id))
-    return propose(told, template=template(best.tree.base))
+    text = propose(told, template=template(best.tree.base))
+    return replace(masked(text, transcript.mask), branch=text.branch)
 
 
 def story(  # noqa: PLR0917 - what there is to tell of

@@ -87,6 +87,34 @@ def test_the_password_of_the_database_is_a_secret(monkeypatch: pytest.MonkeyPatc
     assert "pass-word-1" not in repr(settings)
 
 
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("AGENT_FIX_DATABASE_URL", "postgresql://u:pass%2Fword-1@host/db"),
+        ("OPENAI_BASE_URL", "https://u:pass%2Fword-1@gateway.example/v1"),
+        ("DOCKER_HOST", "tcp://u:pass%2Fword-1@engine.example:2376"),
+        (
+            "AGENT_FIX_SETUP_ENV",
+            '{"PIP_INDEX_URL": "https://u:pass%2Fword-1@mirror.example/simple", "X": "http://[:1"}',
+        ),
+    ],
+)
+def test_the_password_in_any_address_is_a_secret_as_it_is_written_and_as_it_is_meant(
+    variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    assert load_settings().secrets == ("pass%2Fword-1", "pass/word-1")
+
+
+def test_the_key_of_the_app_is_a_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = tmp_path / "app.pem"
+    key.write_text("-----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----\n")
+    monkeypatch.setenv("AGENT_FIX_GITHUB_APP_KEY", str(key))
+    assert load_settings().secrets == (key.read_text(),)
+    key.write_bytes(b"\xff")
+    assert load_settings().secrets == ()
+
+
 def test_certificates_are_the_machines_own_unless_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "AGENT_FIX_CA_BUNDLE"):
         (tmp_path / name).touch()

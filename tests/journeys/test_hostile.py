@@ -47,11 +47,25 @@ def state_of(repo: Path) -> tuple[str, str]:
     return out[0], out[1]
 
 
-def test_the_good_case_for_comparison(tmp_path: Path) -> None:
-    repo = repository(tmp_path / "repo", PROJECT)
-    run = solve(tmp_path, repo, GOOD)
+def test_the_good_case_for_comparison_and_a_secret_that_is_repeated_in_it(tmp_path: Path) -> None:
+    repo, token = repository(tmp_path / "repo", PROJECT), "ghp_" + "aB3" * 12
+    script = GOOD | {
+        "analyst-1": [
+            answer("", ("submit", PLAN | {"diagnosis": f"It says {token}.", "doubts": [f"Is {token} real?"]}))
+        ],
+        "coder-1": [answer("", FIX, ("submit", CHANGE | {"summary": f"half divides; {token} is left out."}))],
+    }
+    run = solve(tmp_path, repo, script, issue=(ISSUE[0], f"{ISSUE[1]} My token is {token}."))
     assert run.ended.outcome is Outcome.FIXED, run.ended.reason
     assert run.ended.branch == "agent-fix/issue-7"
+    assert "github-token masked" in run.ended.reason
+    log = ["git", "log", "--format=%B", run.ended.branch]
+    left = [path.read_text("utf-8") for path in (Path(run.ended.pull_request), run.transcript)]
+    left += [
+        run.ended.model_dump_json(),
+        subprocess.run(log, cwd=repo, capture_output=True, text=True, check=True).stdout,
+    ]
+    assert [token in text for text in left] == [False] * 4
 
 
 @pytest.mark.parametrize("issue", [("", ""), ("  ", "\n\n")])
