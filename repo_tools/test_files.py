@@ -8,9 +8,10 @@ import re
 from repo_tools.languages import language_of
 
 TEST = re.compile(
-    r"(^|/)(tests?|testing|spec|__tests__)/|(^|/)(test_[^/]*|[^/]*_test|[^/]*[._](test|spec)|conftest)\.[A-Za-z]+$"
+    r"(^|/)(tests?|testing|specs?|e2e|__tests__|__mocks__|__snapshots__|test[_-]?data)/|(^|/)(test_[^/]*|[^/]*_test|[^/]*[._](test|spec)|conftest)\.[A-Za-z]+$"
 )
 
+DATA = re.compile(r"(^|/)(data|fixtures|resources|golden|cassettes|test[_-]?data|__mocks__|__snapshots__)/")
 UNPARSED = (".kt", ".kts", ".swift", ".scala", ".groovy", ".exs", ".dart", ".jl", ".lua", ".t", ".sh", ".bats")
 """Endings of code that may be tests, in languages that are not parsed here."""
 
@@ -21,7 +22,10 @@ def is_test(path: str) -> bool:
 
 
 def serves_tests(path: str) -> bool:
-    """Whether a test file, by its name, holds no tests and serves those of others: data, fixtures, a package's mark."""
+    """Whether a test file, by its path, holds no tests and serves those of others: data, fixtures, a package's mark."""
     name = posixpath.basename(path)
+    if name.startswith(("conftest.", "__init__.")):
+        return True
     is_code = language_of(name) is not None or name.endswith(UNPARSED)
-    return name.startswith(("conftest.", "__init__.")) or not is_code
+    # Code may be data, too, as for tests of what reads code.
+    return not is_code or (DATA.search(path) is not None and re.search(r"test|spec", name, re.IGNORECASE) is None)

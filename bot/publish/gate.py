@@ -24,7 +24,10 @@ NAMED = 5
 """Objections of one rule that are told one by one; the others are counted."""
 CHURN_LINES, CHURN_PART = 10, 0.25
 SECRETS = {kind: re.compile(pattern) for kind, pattern in PATTERNS.items()}
-KNOWS_OF_TESTS = re.compile(r"PYTEST_CURRENT_TEST|[\"']pytest[\"'] in sys\.modules|\bimport _pytest\b|\bfrom _pytest\b")
+KNOWS_OF_TESTS = re.compile(
+    r"PYTEST_CURRENT_TEST|[\"'](?:pytest|unittest)[\"'] in sys\.modules|\bimport _pytest\b|\bfrom _pytest\b"
+    r"|\b(?:JEST|VITEST)_WORKER_ID\b"
+)
 
 
 @dataclass(frozen=True)
@@ -164,6 +167,8 @@ def _mode(change: Change) -> Iterator[Objection]:
 
 def _content(change: Change, is_test: bool) -> Iterator[Objection]:
     name = code(change.path)
+    if change.now is None and is_test and change.was is not None and change.before is None:
+        yield Objection(change.path, "test-changed", f"{name}, which tests may read, was deleted.", False)
     if change.now is None or change.now.mode == SYMLINK:
         return
     if change.after is None:

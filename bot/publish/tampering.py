@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import json
 import re
 import tomllib
 from collections import Counter
@@ -19,9 +20,11 @@ Texts = tuple[str | None, str | None]
 
 RUNNER_NAMES = (
     "pytest.ini .pytest.ini pytest.toml .pytest.toml jest.config.* vitest.config.* .mocharc* karma.conf.* phpunit.xml* "
-    ".rspec ava.config.*"
+    ".rspec ava.config.* jest.setup.* vitest.setup.* setuptests.*"
 )
 RUNNER_FILES = RUNNER_NAMES.split()
+IN_PACKAGE = ("jest", "mocha", "ava", "vitest")
+"""Parts of `package.json` that are about tests, beside its scripts."""
 SECTIONS = {"pyproject.toml": "tool.pytest", "setup.cfg": "tool:pytest", "tox.ini": "pytest", "package.json": "jest"}
 
 
@@ -33,10 +36,14 @@ DECLARES = re.compile(
 )
 ASSERTS = re.compile(r"\b(?:assert\w*|expect\w*|should\w*|require|t\.(?:Error|Fatal)\w*)\b", re.IGNORECASE)
 SKIPS = re.compile(
-    r"\b(?:it|test|describe|context)\.(?:skip|only|todo|fails)\b|\b(?:xit|xtest|xdescribe|fit|fdescribe)\s*\("
+    r"\b(?:it|test|describe|context)\.(?:skip|only|todo|fails|failing)\b|\b(?:xit|xtest|xdescribe|fit|fdescribe)\s*\("
     r"|\bt\.Skip\w*\(|@(?:Disabled|Ignore)\b|#\[ignore\b|\bmarkTestSkipped\b|^\s*(?:skip|pending)\b",
     re.MULTILINE,
 )
+EXPECTED_TO_FAIL = re.compile(
+    r"#\[(?:should_panic|ignore)\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub\s+)?(?:async\s+)?fn\s+(\w+)"
+)
+"""Tests of Rust that pass if they fail, or do not run; a new one may well be one."""
 
 
 def tampering(files: Mapping[str, Texts], tests: Collection[str]) -> Iterator[Objection]:
@@ -130,12 +137,18 @@ def _elsewhere(path: str, before: str | None, after: str | None) -> Iterator[Obj
     if gone.total() > come.total():
         names = ", ".join(code(name) for name in sorted(gone)[:3])
         yield Objection(path, "test-removed", f"{code(path)} lost tests: {names}.", True)
-    elif len(SKIPS.findall(new)) > len(SKIPS.findall(old)):
+    elif len(SKIPS.findall(new)) > len(SKIPS.findall(old)) or _expected_to_fail(old, new):
         yield Objection(path, "test-skipped", f"{code(path)} has more tests that are skipped or run alone.", True)
     elif len(ASSERTS.findall(new)) < len(ASSERTS.findall(old)):
         yield Objection(path, "test-weakened", f"{code(path)} demands less than before.", False)
     elif _lines(old) - _lines(new):
         yield Objection(path, "test-changed", f"{code(path)} was changed in what it had; see why.", False)
+
+
+def _expected_to_fail(old: str, new: str) -> bool:
+    """Whether a test that was there is one now from which a failure is expected."""
+    come = set(EXPECTED_TO_FAIL.findall(new)) - set(EXPECTED_TO_FAIL.findall(old))
+    return any(re.search(rf"\bfn\s+{name}\b", old) for name in come)
 
 
 def _names(text: str) -> Counter[str]:
@@ -155,14 +168,15 @@ def _runner_settings(path: str, text: str | None) -> object:
         return None
     try:
         return _section(path, text, section)
-    except (ValueError, configparser.Error):
+    except (ValueError, AttributeError, configparser.Error):
         return text
 
 
 def _section(path: str, text: str, section: str) -> object:
     if path.endswith(".json"):
-        found = re.search(r'"jest"\s*:\s*\{.*?\n  \}|"test"\s*:\s*"[^"]*"', text, re.DOTALL)
-        return found[0] if found else None
+        whole = json.loads(text)
+        scripts = whole.get("scripts", {})
+        return [whole.get(name) for name in IN_PACKAGE], {name: scripts[name] for name in scripts if "test" in name}
     if path.endswith(".toml"):
         return tomllib.loads(text).get("tool", {}).get("pytest")
     parser = configparser.ConfigParser(interpolation=None, strict=False)

@@ -11,9 +11,18 @@ from bot.publish.gate import NAMED, SUBMODULE, Policy, objections
 from bot.publish.objection import Objection
 from bot.publish.protected import matches
 from repo_tools.patch import EXECUTABLE, REGULAR, SYMLINK, FileState, Patch
+from repo_tools.test_files import is_test
 from repo_tools.tree import Tree, blob_id
 
-TESTS = ("tests/test_sum.py", "tests/test_other.py", "tests/test_new.py", "conftest.py", "sum.test.js", "sum_test.go")
+TESTS = (
+    "tests/test_sum.py",
+    "tests/test_other.py",
+    "tests/test_new.py",
+    "conftest.py",
+    "sum.test.js",
+    "sum_test.go",
+    "tests/sum.rs",
+)
 
 DEFAULT = Policy()
 
@@ -219,6 +228,8 @@ class TestSizeAndContent:
         line = 'import os\nif "PYTEST_CURRENT_TEST" in os.environ: ...\n'
         assert rules({}, {"a.py": line}) == ["!test-detected"]
         assert rules({}, {"tests/test_new.py": line}) == []
+        assert rules({}, {"a.py": "import sys\nif 'unittest' in sys.modules: ...\n"}) == ["!test-detected"]
+        assert rules({}, {"a.js": "if (process.env.JEST_WORKER_ID) {}\n"}) == ["!test-detected"]
 
     def test_many_of_one_kind_are_counted(self) -> None:
         ones = found({}, {f"build/a{number}.txt": "x\n" for number in range(20)})
@@ -400,26 +411,46 @@ class TestRunnerSettings:
             ("setup.cfg", "[metadata]\nname = x\n", "[metadata]\nname = x\n[tool:pytest]\naddopts = --deselect a\n"),
             ("tox.ini", "[pytest]\ntestpaths = tests\n", "[pytest]\ntestpaths = other\n"),
             ("package.json", '{"scripts": {"test": "jest"}}', '{"scripts": {"test": "true"}}'),
+            ("package.json", '{"scripts": {"test:unit": "jest"}}', '{"scripts": {"test:unit": "true"}}'),
+            (
+                "package.json",
+                '{"scripts": {"test": "jest"}, "jest": {"bail": 1}}',
+                '{"scripts": {"test": "jest"}, "jest": {"bail": 0}}',
+            ),
         ],
     )
     def test_in_files_that_hold_other_things_too(self, path: str, old: str, new: str) -> None:
         assert rules({path: old}, {path: new}) == ["!test-config", "manifest"]
         assert rules({path: old}, {path: "\n" + old}) == ["manifest"]
 
-    @pytest.mark.parametrize("path", ["pytest.ini", "sub/jest.config.js", ".mocharc.yml"])
+    @pytest.mark.parametrize("path", ["pytest.ini", "sub/jest.config.js", ".mocharc.yml", "src/setupTests.ts"])
     def test_in_files_of_their_own(self, path: str) -> None:
         assert rules({}, {path: "x\n"}) == ["!test-config"]
         assert rules({path: "x\n"}, {path: None}) == ["!test-config"]
 
     def test_that_cannot_be_read(self) -> None:
         assert "!test-config" in rules({"pyproject.toml": "a = 1\n"}, {"pyproject.toml": "a = \n"})
+        assert "!test-config" in rules({"package.json": "{}"}, {"package.json": "[]"})
 
 
 JS = "test('adds', () => {\n  expect(add(1, 1)).toBe(2);\n});\n"
 GO = "func TestAdd(t *testing.T) {\n\tif add(1, 1) != 2 {\n\t\tt.Fatal()\n\t}\n}\n"
 
 
+RUST = "#[test]\nfn adds() {\n    assert_eq!(add(1, 1), 2);\n}\n"
+
+
 class TestOtherLanguages:
+    def test_a_new_test_of_a_panic_is_no_test_that_is_expected_to_fail(self) -> None:
+        more = RUST + "\n#[test]\n#[should_panic(expected = 'x')]\nfn panics() {\n    add(1, 0);\n}\n"
+        assert rules({"tests/sum.rs": RUST}, {"tests/sum.rs": more}) == []
+
+    @pytest.mark.parametrize("path", ["tests/data/a.png", "pkg/testdata/a.golden", "src/__snapshots__/a.test.js.snap"])
+    @pytest.mark.parametrize(("old", "new"), [(b"\0\1", None), (b"a\n", None), (b"a\n", b"b\n")])
+    def test_data_that_tests_read(self, path: str, old: bytes, new: bytes | None) -> None:
+        ones = objections(tree({path: old}, {path: new}), [path] if is_test(path) else [], DEFAULT)
+        assert [one.rule for one in ones] == ["test-changed"]
+
     @pytest.mark.parametrize(
         ("path", "old", "new", "rule"),
         [
@@ -430,6 +461,9 @@ class TestOtherLanguages:
             ("sum.test.js", JS, JS + "test.only('x', () => {});\n", "!test-skipped"),
             ("sum.test.js", JS, JS.replace("expect(add(1, 1)).toBe(2)", "add(1, 1)"), "test-weakened"),
             ("sum.test.js", JS, JS.replace("toBe(2)", "toBe(3)"), "test-changed"),
+            ("sum.test.js", JS, JS + JS.replace("test(", "test.failing("), "!test-skipped"),
+            ("tests/sum.rs", RUST, RUST.replace("fn ", "#[should_panic]\nfn "), "!test-skipped"),
+            ("tests/sum.rs", RUST, "#[ignore = 'slow']\n" + RUST, "!test-skipped"),
             ("sum_test.go", GO, None, "!test-removed"),
             ("sum_test.go", GO, GO.replace("\tif", "\tt.Skip()\n\tif"), "!test-skipped"),
             ("sum_test.go", GO, GO.replace("t.Fatal()", ""), "test-weakened"),
