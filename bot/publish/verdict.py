@@ -340,9 +340,14 @@ def _about_runs(before: TestReport, after: TestReport) -> list[str]:
         reasons.append(f"The suite was stopped before it ended on the unchanged code ({before.result.ended}).")
     if after.result.ended != "exit":
         reasons.append(f"The suite was stopped before it ended with the change ({after.result.ended}).")
-    elif after.result.exit_code not in (0, before.result.exit_code) and not after.having(*BAD):
+    elif not after.having(*BAD) and after.result.exit_code not in (0, _exit_code_of_its_own(before)):
         reasons.append(f"No test fails, but the test command ends with exit code {after.result.exit_code}.")
     return reasons
+
+
+def _exit_code_of_its_own(report: TestReport) -> int | None:
+    """How the command ends whatever its tests do, such as for want of coverage; 0 where failures account for it."""
+    return 0 if report.having(*BAD) else report.result.exit_code
 
 
 def _about_own_tests(draft: Verdict) -> list[str]:

@@ -264,6 +264,10 @@ class TestRunsThatWentWrong:
     def test_a_bad_exit_without_a_failing_test_is_told_unless_it_was_so_before(self) -> None:
         before, after = {"t::a": "pass"}, {"t::a": "pass", PROOF: "pass"}
         assert verdict(before, {}, ran=report(after, exit_code=3)).level is Level.DRAFT
+        red = baseline(report({"t::a": "pass", "t::b": "fail"}))
+        mended = {"t::b": "pass", **after}
+        assert verdict({}, {}, base=red, ran=report(mended, exit_code=1)).level is Level.DRAFT
+        assert verdict({}, {}, base=red, ran=report(mended)).level is Level.READY
         same = verdict({}, {}, base=baseline(report(before, exit_code=3)), ran=report(after, exit_code=3))
         assert same.level is Level.READY
 
