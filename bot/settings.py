@@ -30,6 +30,8 @@ from bot.llm.budget import Limits
 
 PREFIX = "AGENT_FIX_"
 CONFIG_VARIABLE = "AGENT_FIX_CONFIG"
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+"""What says nothing of a machine, and stands in ordinary text."""
 
 
 def _folder(variable: str, default: str) -> Path:
@@ -204,6 +206,15 @@ class Settings(RoleSettings):
             with contextlib.suppress(OSError, ValueError):  # said by what needs it
                 known.append(self.github_app_key.read_text("utf-8"))
         return tuple(dict.fromkeys(filter(None, known)))
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Where the servers and files of this installation are: not for everyone who reads what is posted."""
+        own = self.openai_base_url if self.openai_base_url != Settings.model_fields["openai_base_url"].default else ""
+        places = [place for place in (own, self.docker_host or "", *self.setup_env.values()) if "://" in place]
+        hosts = [place.partition("://")[2].partition("/")[0].rpartition("@")[2] for place in (*places, self.database)]
+        files = (str(self.state_dir), str(self.ca_bundle or ""))
+        return tuple(value for value in (*places, *hosts, *files) if value and value not in LOOPBACK)
 
 
 def _password(address: str) -> str | None:

@@ -19,9 +19,19 @@ from __future__ import annotations
 class CheckoutError(Exception):
     """An error whose text says what happened and names the reader's next move."""
 
+    @property
+    def public(self) -> str:
+        """What may be said of it where everyone reads: no path of the machine."""
+        return str(self)
+
 
 class NotARepository(CheckoutError):
     """The folder holds no git repository."""
+
+    @property
+    def public(self) -> str:
+        """Its text names the folder."""
+        return "a folder of the bot's holds no git repository; the bot's log says which"
 
 
 class NoCommits(CheckoutError):
@@ -54,6 +64,11 @@ class BranchMoved(PushRefused):
 
 class GitFailed(CheckoutError):
     """A git command failed; the text carries its last words."""
+
+    @property
+    def public(self) -> str:
+        """Git's words may name its own files, or a proxy."""
+        return "git failed; the bot's log has its words"
 
 
 class ObjectMissing(GitFailed):

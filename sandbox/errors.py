@@ -15,9 +15,19 @@ from __future__ import annotations
 class SandboxError(Exception):
     """A failure of the sandbox. `str()` says what happened and names the next move."""
 
+    @property
+    def public(self) -> str:
+        """What may be said of it where everyone reads: no address and no path of the machine."""
+        return str(self)
+
 
 class SandboxUnavailable(SandboxError):
     """The engine or the base image cannot be had."""
+
+    @property
+    def public(self) -> str:
+        """Its text names the engine's address, or what the engine says of its own files."""
+        return "the container engine or its base image cannot be used: `agent-fix doctor` says on that machine why"
 
 
 class BadRecipeFile(SandboxError):
@@ -43,6 +53,11 @@ class TestsUnrunnable(SandboxError):
 
 class SandboxDied(SandboxError):
     """The container was killed or lost while a command ran in it."""
+
+    @property
+    def public(self) -> str:
+        """Its text may quote the engine."""
+        return "the container was lost while something ran in it: start the run again, and see the engine's log"
 
 
 class SandboxStopped(SandboxError):

@@ -141,7 +141,7 @@ def report(job: Any, ended: Any) -> None:
     tell(job.output, outputs | {"transcript": str(it.transcript or "")})
     summarize(job.step_summary, summary(it, shown))
     kind = "notice" if shown.exit_code == 0 else "warning"
-    typer.echo(f"::{kind} title=agent-fix{escaped(',')} {escaped(shown.headline)}::{escaped(it.reason[:1000])}")
+    typer.echo(f"::{kind} title=agent-fix{escaped(',')} {escaped(shown.headline)}::{escaped(it.public[:1000])}")
     for one in pointed(it.annotations):
         typer.echo(one)
     raise typer.Exit(shown.exit_code)
@@ -165,7 +165,7 @@ def summary(it: Any, shown: Any) -> str:
         f"{it.seconds / 60:.0f} min, {it.calls:,} model calls, {it.tokens_in:,} tokens in, {it.tokens_out:,} out{price}"
     )
     rest = [it.evidence] if it.evidence else [f"<sub>{spent}.</sub>"]
-    parts = [f"## agent-fix: {shown.headline}", link, shown.text, markdown(it.reason), *rest]
+    parts = [f"## agent-fix: {shown.headline}", link, shown.text, markdown(it.public), *rest]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

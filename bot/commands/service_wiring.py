@@ -97,7 +97,7 @@ def furnish(settings: Settings, roles: frozenset[Role], leaving: threading.Event
     if Role.PUBLISHER in roles:
         intake = Intake(host, policy(settings), desk.request)
         sweep = Sweep(host, intake, desk, timedelta(minutes=settings.grace_minutes))
-        mask = Mask(settings.secrets)
+        mask = Mask((*settings.secrets, *settings.addresses))
         talking, publishing = Talking(host, mask), Publishing(host, mirrors, mask)
         Acts(intake, talking, publishing, sweep, desk, patience, rules(settings))
     if Role.WORKER in roles:

@@ -33,8 +33,8 @@ BODY_LIMIT = 65_536
 class Unavailable(AgentFixError):
     """The forge did not answer, answered with a fault of its own, or asks to be left alone for a while."""
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
-        super().__init__(message, retry_after)
+    def __init__(self, message: str, retry_after: float | None = None, *, public: str = "") -> None:
+        super().__init__(message, retry_after, public=public)
         self.retry_after = retry_after
         """Seconds to wait before the same call, if the forge named them."""
 

@@ -54,9 +54,9 @@ class OpenAIChat:
         try:
             answer = asyncio.run(self._until_cancelled(self._ask(model, request)))
         except openai.APIError as error:
-            raise ModelFailed(_explain(error, model, self._server)) from error
+            raise _failed(error, model, self._server) from error
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise ModelFailed(self._no_chat("no valid JSON")) from error
+            raise self._no_chat("no valid JSON") from error
         return self._completion(answer, model, time.monotonic() - start)
 
     async def _ask(self, model: str, request: Request) -> object:
@@ -83,10 +83,11 @@ class OpenAIChat:
     def _completion(self, answer: object, model: str, seconds: float) -> Completion:
         # The library passes on whatever a server sends, so that what its types promise has to be looked at.
         if not isinstance(answer, ChatCompletion):
-            raise ModelFailed(self._no_chat("something else"))
+            raise self._no_chat("something else")
         choice = next((each for each in answer.choices or () if isinstance(each.message, ChatCompletionMessage)), None)
         if choice is None:
-            raise ModelFailed(f"{model} gave no answer at all: {_details(answer)}. Try again, or another model.")
+            public = f"{model} gave no answer at all: try again, or another model."
+            raise ModelFailed(f"{public} It said: {_details(answer)}", public=public)
         finish = cast("str | None", choice.finish_reason) or "stop"
         text = choice.message.content or choice.message.refusal or ""
         calls = _calls(choice.message)
@@ -101,11 +102,12 @@ class OpenAIChat:
             usd = prices.price(model, usage, self._server.base_url)
         return Completion(text, calls, usage, name, round(seconds, 3), finish, usd)
 
-    def _no_chat(self, sent: str) -> str:
-        return (
-            f"{self._server.base_url} does not answer as a chat completions server does (it sent {sent}): "
+    def _no_chat(self, sent: str) -> ModelFailed:
+        public = (
+            f"The model's server does not answer as a chat completions server does (it sent {sent}): "
             "check OPENAI_BASE_URL, which often ends in /v1."
         )
+        return ModelFailed(f"{public} It is {self._server.base_url}", public=public)
 
 
 def trouble(server: Server, model: str) -> str | None:
@@ -116,7 +118,7 @@ def trouble(server: Server, model: str) -> str | None:
         except openai.NotFoundError:
             return None  # it answers, and keeps no list of its models
         except openai.APIError as error:
-            return _explain(error, model, server)
+            return str(_failed(error, model, server))
     if known and model not in known:
         near = difflib.get_close_matches(model, known, 3, 0.3) or sorted(known)[:3]
         return f"there is no model {model} here: set AGENT_FIX_MODEL, for instance to {', '.join(near)}"
@@ -165,8 +167,14 @@ def _details(answer: ChatCompletion) -> str:
     return str((answer.model_extra or {}).get("error") or "no reason given")[:300]
 
 
+def _failed(error: openai.APIError, model: str, server: Server) -> ModelFailed:
+    """What the library gave up on. The server's address and words are for whoever runs the bot alone."""
+    public = _explain(error, model, server)
+    return ModelFailed(f"{public} {server.base_url}: {error.__cause__ or error.message[:500]}", public=public)
+
+
 def _explain(error: openai.APIError, model: str, server: Server) -> str:  # noqa: PLR0911 - a table of errors
-    said = error.message[:500]
+    said = error.message
     match error:
         case openai.APITimeoutError():
             return (
@@ -174,35 +182,34 @@ def _explain(error: openai.APIError, model: str, server: Server) -> str:  # noqa
                 "try again later, or raise AGENT_FIX_REQUEST_SECONDS."
             )
         case openai.APIConnectionError():
-            return (
-                f"{server.base_url} cannot be reached ({error.__cause__ or said}): "
-                "check OPENAI_BASE_URL, the network and any proxy."
-            )
+            return "The model's server cannot be reached: check OPENAI_BASE_URL, the network and any proxy."
         case openai.AuthenticationError():
-            return f"{server.base_url} refuses the key (401): check OPENAI_API_KEY. It said: {said}"
+            return "The model's server refuses the key (401): check OPENAI_API_KEY."
         case openai.PermissionDeniedError():
-            return f"The key may not use {model} (403): choose another with --model or ask for access. It said: {said}"
+            return f"The key may not use {model} (403): choose another with --model or ask for access."
         case openai.NotFoundError():
             return (
-                f"{server.base_url} knows no model {model} or no such address (404): choose another with --model, "
-                f"check OPENAI_BASE_URL. It said: {said}"
+                f"The model's server knows no model {model} or no such address (404): choose another with --model, "
+                "check OPENAI_BASE_URL."
             )
         case openai.RateLimitError() if "quota" in f"{error.code} {said}":
-            return f"The provider's account has no credit left: top it up or use another key. It said: {said}"
+            return "The provider's account has no credit left (429): top it up or use another key."
         case openai.RateLimitError():
-            return (
-                f"The provider's rate limit still held after {server.retries} retries: run again later. It said: {said}"
-            )
+            return f"The provider's rate limit still held after {server.retries} retries (429): run again later."
         case openai.APIStatusError() if error.status_code == 413 or _too_long(error):
-            return f"The request is too long for {model}: set AGENT_FIX_REQUEST_TOKENS below its limit. It said: {said}"
+            return (
+                f"The request is too long for {model} ({error.status_code}): set AGENT_FIX_REQUEST_TOKENS below its "
+                "limit."
+            )
         case openai.BadRequestError() if "content_filter" in f"{error.code} {said}":
-            return f"The provider's content filter refused the request: try another model, or reword the issue: {said}"
+            return "The provider's content filter refused the request (400): try another model, or reword the issue."
         case openai.BadRequestError() if "tool" in said.lower():
-            return f"{model} may know no tools: set AGENT_FIX_TOOLS=text. It said: {said}"
+            return f"{model} may know no tools (400): set AGENT_FIX_TOOLS=text."
         case openai.APIStatusError() if error.status_code >= 500:
-            return f"The provider failed ({error.status_code}), {server.retries + 1} times: try again later: {said}"
+            return f"The provider failed ({error.status_code}), {server.retries + 1} times: try again later."
         case _:
-            return f"The provider refused the request to {model}: {said}"
+            status = getattr(error, "status_code", "no status")
+            return f"The provider refused the request to {model} ({status}): the run's transcript has its words."
 
 
 def _too_long(error: openai.APIStatusError) -> bool:

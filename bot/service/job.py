@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from bot import __version__
-from bot.errors import AgentFixError, Cancelled, NoProgress, OverBudget, Refused, TimedOut
+from bot.errors import AgentFixError, Cancelled, NoProgress, OverBudget, Refused, TimedOut, public
 from bot.llm.budget import Meter, Metered, Price
 from bot.llm.port import Model
 from bot.publish.gate import Policy
@@ -128,7 +128,8 @@ class Job:
             result = self._work(objection)
         except Exception as error:  # noqa: BLE001 - the outermost edge of a run: a defect of ours is an outcome too
             outcome, reason = failure(error)
-            result = self._ended(outcome, reason, stopped=outcome in STOPPED)
+            posted = failure(error, public)[1]
+            result = self._ended(outcome, reason, posted=posted, stopped=outcome in STOPPED)
         self.transcript.add(RunEnded(outcome=result.outcome, text=result.reason, spent=self.meter.by_role))
         return result
 
@@ -239,6 +240,8 @@ class Job:
         return self._ended(outcome, reason, delivery, published=published, check=text.check)
 
     def _ended(self, outcome: Outcome, reason: str, delivery: Delivery | None = None, **found: Any) -> Ended:
+        if delivery is not None:
+            found["posted"] = decided(delivery, public)[1]
         if delivery is not None and delivery.stop is not None:
             found["stopped"] = not isinstance(delivery.stop, NoProgress)
         return ended(
@@ -272,17 +275,17 @@ STOPPED = (Outcome.OVER_BUDGET, Outcome.TIMED_OUT, Outcome.ERROR)
 """Those of them after which there is something to go on with."""
 
 
-def failure(error: Exception) -> tuple[Outcome, str]:
-    """The outcome that an error stands for, and what to say of it."""
+def failure(error: Exception, told: Callable[[Exception], str] = str) -> tuple[Outcome, str]:
+    """The outcome that an error stands for, and what to say of it: the error itself as `told`."""
     outcome = next((outcome for kind, outcome in FAILURES.items() if isinstance(error, kind)), None)
     if outcome is None:
         return Outcome.ERROR, "".join(traceback.format_exception(error))
     log = f"\n{trim.middle(error.log, 4000)}" if isinstance(error, SetupFailed) else ""
-    return outcome, f"{error}{log}"
+    return outcome, f"{told(error)}{log}"
 
 
-def decided(delivery: Delivery) -> tuple[Outcome, str]:
-    """The outcome that a delivery stands for, and why."""
+def decided(delivery: Delivery, told: Callable[[Exception], str] = str) -> tuple[Outcome, str]:
+    """The outcome that a delivery stands for, and why: what stopped it as `told`."""
     best, plan = delivery.best, delivery.plan
     if best is not None and best.verdict.level is not Level.NONE:
         if best.sound and delivery.stop is None:
@@ -291,14 +294,14 @@ def decided(delivery: Delivery) -> tuple[Outcome, str]:
         if best.challenge is not None and best.refuted:
             doubts.append(f"A counterexample was found: {best.challenge.counterexample}")
         if delivery.stop is not None:
-            doubts.append(str(delivery.stop))
+            doubts.append(told(delivery.stop))
         return Outcome.DRAFT, "\n".join(doubts) or "The tester was not convinced."
     if delivery.ended == "declined" and plan is not None:
         outcome = Outcome.NO_CHANGE_NEEDED if plan.decision == "no_change_needed" else Outcome.NOT_REPRODUCED
         return outcome, f"{plan.diagnosis}\n{plan.evidence}".strip()
     if delivery.stop is not None and not isinstance(delivery.stop, NoProgress):
-        return failure(delivery.stop)
+        return failure(delivery.stop, told)
     if best is not None and any(one.startswith("The change may not be published") for one in best.verdict.reasons):
         return Outcome.REFUSED, "\n".join(best.verdict.reasons)
     reasons = list(best.verdict.reasons) if best is not None else ["No role changed anything."]
-    return Outcome.GAVE_UP, "\n".join([*reasons, *([str(delivery.stop)] if delivery.stop else [])])
+    return Outcome.GAVE_UP, "\n".join([*reasons, *([told(delivery.stop)] if delivery.stop else [])])

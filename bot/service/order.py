@@ -51,6 +51,8 @@ class Ended(BaseModel):
     run: str
     outcome: Outcome
     reason: str
+    posted: str = ""
+    """The reason where everyone reads it, if the whole one names what is of this machine alone."""
     branch: str = ""
     commit: str = ""
     pull_request: str = ""
@@ -76,8 +78,14 @@ class Ended(BaseModel):
 
     def masked(self, mask: Callable[[str], str]) -> Ended:
         """Without the secrets in what models, tests and errors said."""
-        said = {name: getattr(self, name) for name in ("reason", "evidence", "annotations", "fixed_tests", "new_tests")}
+        texts = ("reason", "posted", "evidence", "annotations", "fixed_tests", "new_tests")
+        said = {name: getattr(self, name) for name in texts}
         return self.model_copy(update=masked(said, mask))
+
+    @property
+    def public(self) -> str:
+        """The reason as everyone may read it."""
+        return self.posted or self.reason
 
 
 def new_run(title: str) -> str:

@@ -65,7 +65,8 @@ def _tried(act: Callable[[], T]) -> tuple[str, Any]:
     except Unavailable as error:
         return "later", (error.retry_after, str(error))
     except (Refused, NotThere) as error:
-        return "refused", str(error)
+        LOG.warning("%s", error)
+        return "refused", error.public
 
 
 def fetched(mirrors: Mirrors, remote: Remote, revision: str) -> Repository:
@@ -73,6 +74,6 @@ def fetched(mirrors: Mirrors, remote: Remote, revision: str) -> Repository:
     try:
         return mirrors.update(remote, revision)
     except GitFailed as error:
-        raise Unavailable(f"Fetching: {error}") from error
+        raise Unavailable(f"Fetching: {error}", public=f"Fetching: {error.public}") from error
     except CheckoutError as error:
-        raise Refused(f"Fetching: {error}") from error
+        raise Refused(f"Fetching: {error}", public=f"Fetching: {error.public}") from error

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
-from bot.errors import Refused
+from bot.errors import Refused, public
 from bot.forge.port import Check, Forge, Host, Moved, NotThere, Proposal, PullRequest
 from bot.publish.blocks import content
 from bot.publish.names import BRANCHES, branch
@@ -44,7 +44,7 @@ class Publishing:
     """The write side, for one process."""
 
     def __init__(self, host: Host, mirrors: Mirrors, mask: Callable[[str], str]) -> None:
-        """`mask` takes secrets out of every text before it is shown."""
+        """`mask` takes secrets, and this installation's own addresses, out of every text before it is shown."""
         self._host = host
         self._mask = mask
         self._mirrors = mirrors
@@ -61,7 +61,7 @@ class Publishing:
                 return where
             pull = patiently("pull request", lambda: self._propose(it, where))
         except Refused as error:
-            return PublishedOn(withheld=str(error))
+            return PublishedOn(withheld=public(error))
         done = where.model_copy(update=pull)
         patiently("note", lambda: self._note(it, done))
         patiently("check", lambda: self._check(it, done))
@@ -93,7 +93,8 @@ class Publishing:
             try:
                 made = commit(repository, tree, self._mask(it.message), signature, sign_off=it.sign_off)
             except CheckoutError as error:
-                raise Refused(f"The change cannot be put into a commit: {error}") from error
+                said = "The change cannot be put into a commit: "
+                raise Refused(f"{said}{error}", public=f"{said}{public(error)}") from error
             if request.revision is not None:
                 forge.code.push(repository, made, request.revision.branch, expected=request.revision.head)
                 return PublishedOn(branch=request.revision.branch, commit=made)
@@ -173,7 +174,7 @@ class Publishing:
         forge = self._host.forge(it.request.repository)
         with fetched(self._mirrors, forge.code.remote(), it.base) as repository:
             try:
-                forge.code.note(repository, done.commit, it.note)
+                forge.code.note(repository, done.commit, self._mask(it.note))
             except Refused:
                 return  # the transcript is also in the pull request; a rule against notes is no reason to fail
 

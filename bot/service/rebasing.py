@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from bot.errors import TimedOut
+from bot.errors import TimedOut, public
 from bot.publish.gate import Policy
 from bot.publish.sanitize import clip
 from bot.publish.verdict import Baseline, Verdict, baseline, score
@@ -54,7 +54,7 @@ def as_a_whole(
                 tree = tree.without_file(path)
         verdict, after = _judged(tree, task, policy, effects_on(Tree(fork)), given)
     except (SetupFailed, NameRefused, TimedOut, SandboxDied) as error:
-        said = f"Judged against the pull request as it was, not as a whole: {clip(str(error), 200)}"
+        said = f"Judged against the pull request as it was, not as a whole: {clip(public(error), 200)}"
         return replace(best, measured=(*best.measured, said))
     return replace(best, verdict=verdict, after=after)
 
@@ -97,9 +97,11 @@ def rebased(
     try:
         verdict, after = _judged(merged, task, policy, effects_on(Tree(newest)), given)
     except SetupFailed as error:
-        return Rebased(best, f"The base branch moved on to {short} meanwhile, which cannot be set up: {error}")
+        return Rebased(best, f"The base branch moved on to {short} meanwhile, which cannot be set up: {public(error)}")
     except (TimedOut, SandboxDied) as error:
-        return Rebased(best, f"The base branch moved on to {short} meanwhile; this was not verified there: {error}")
+        return Rebased(
+            best, f"The base branch moved on to {short} meanwhile; this was not verified there: {public(error)}"
+        )
     if score(verdict) < score(best.verdict):
         why = " ".join(verdict.reasons[:2])
         return Rebased(best, f"The base branch moved on to {short} meanwhile, where this does not hold: {why}")

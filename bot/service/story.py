@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bot.errors import public
 from bot.llm.budget import Meter
 from bot.publish.gate import Policy, objections
 from bot.publish.pointers import pointers
@@ -119,7 +120,7 @@ def notes(order: Order, delivery: Delivery) -> tuple[str, ...]:
     if order.continues:
         said.append(f"This run carries on {order.continues}: what that one had paid for was not asked for again.")
     if delivery.stop is not None:
-        said.append(f"The run was stopped before it was done: {delivery.stop}")
+        said.append(f"The run was stopped before it was done: {public(delivery.stop)}")
     return tuple(said)
 
 
@@ -147,6 +148,7 @@ def ended(
     published: Published | None = None,
     check: CheckText | None = None,
     stopped: bool = False,
+    posted: str = "",
 ) -> Ended:
     """The result of a run as it is kept and printed."""
     best = delivery.best if delivery else None
@@ -155,6 +157,7 @@ def ended(
         run=order.run,
         outcome=outcome,
         reason=reason,
+        posted=posted if posted != reason else "",
         branch=published.branch if published else "",
         commit=published.commit if published else "",
         pull_request=published.where if published else "",

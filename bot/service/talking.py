@@ -18,7 +18,7 @@ class Talking:
     """For one process. Each method may be done again after a crash."""
 
     def __init__(self, host: Host, mask: Callable[[str], str]) -> None:
-        """`mask` takes secrets out of every text before it is shown."""
+        """`mask` takes secrets, and this installation's own addresses, out of every text before it is shown."""
         self._host = host
         self._mask = mask
 

@@ -113,9 +113,9 @@ def why(ended: Ended) -> tuple[tuple[str, ...], str]:
 
     Of a defect of the bot no more than what it is called: the way to it is for whoever runs the bot, in its own log.
     """
-    lines = [line for line in ended.reason.splitlines() if line.strip()]
+    lines = [line for line in ended.public.splitlines() if line.strip()]
     if ended.outcome is Outcome.ERROR:
-        return ((_called(lines),) if ended.reason.startswith(TRACEBACK) else tuple(lines[-1:])), ""
+        return ((_called(lines),) if ended.public.startswith(TRACEBACK) else tuple(lines[-1:])), ""
     if ended.outcome in (Outcome.ENVIRONMENT_FAILED, Outcome.TESTS_UNRUNNABLE):
         return tuple(lines[:1]), "\n".join(lines[1:])
     return tuple(lines), ""

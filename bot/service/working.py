@@ -12,7 +12,7 @@ from typing import Any
 
 from dbos import DBOS, DBOSConfiguredInstance
 
-from bot.errors import AgentFixError, Cancelled, Refused
+from bot.errors import Cancelled, Refused, public
 from bot.forge.port import Host
 from bot.llm.budget import Limits
 from bot.publish.hidden_text import told
@@ -145,8 +145,7 @@ def carry_out(request: RunRequest, means: Means, steps: Steps) -> Ended:
         LOG.exception("run %s", request.run)
         outcome = Outcome.REFUSED if isinstance(error, Refused) else Outcome.ERROR
         # What others' errors say may name this machine's files, and is shown on the forge; the log has all of it.
-        said = str(error) if isinstance(error, AgentFixError) else ""
-        ended = Ended(run=request.run, outcome=outcome, reason=said or type(error).__name__)
+        ended = Ended(run=request.run, outcome=outcome, reason=public(error))
     teller.end(ended)
     return ended
 

@@ -9,6 +9,7 @@ import pytest
 
 from bot.errors import BadInput
 from bot.llm.budget import Limits
+from bot.secrets_mask import Mask
 from bot.settings import Settings, load_settings, variables
 from bot.team.strategies import ROLES
 from bot.wiring import models
@@ -189,3 +190,27 @@ def test_every_role_may_have_a_model_and_a_size_of_its_own(role: str, monkeypatc
     assert settings.model_for(role) == "another"
     assert settings.request_tokens_for(role) == 1234
     assert models(settings) == {one: "another" if one == role else "common" for one in ROLES}
+
+
+def test_where_servers_and_files_are_is_known_and_nothing_that_says_nothing(tmp_path: Path) -> None:
+    own = load_settings(
+        openai_base_url="http://models.corp.example:8000/v1",
+        docker_host="tcp://10.1.2.3:2375",
+        database_url="postgresql://bot:secret@db.corp.example/runs",
+        setup_env={"PIP_INDEX_URL": "https://packages.corp.example/simple", "CI": "true"},
+        state_dir=tmp_path / "state",
+    )
+    mask = Mask(own.addresses)
+    for said in (
+        "http://models.corp.example:8000/v1 is away",
+        "models.corp.example:8000",
+        "10.1.2.3:2375",
+        "db.corp.example",
+        "Looking in https://packages.corp.example/simple",
+        f"{tmp_path}/state/mirrors/x.git",
+    ):
+        masked = mask(said)
+        assert not [part for part in ("corp.example", "10.1.2.3", str(tmp_path)) if part in masked], masked
+    plain = load_settings(state_dir=Path("/srv"), database_url="postgresql://b:secret@localhost/runs")
+    text = "https://api.openai.com/v1, localhost and true"
+    assert Mask(plain.addresses)(text) == text

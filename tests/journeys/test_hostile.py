@@ -235,15 +235,20 @@ def test_a_model_that_fails_for_good_does_not_take_with_it_what_was_proved_befor
     class Failing:
         def complete(self, request: Request) -> Completion:
             if request.agent == asked:
-                raise ModelFailed("The provider's account has no credit left.")
+                said = "The provider's account has no credit left."
+                raise ModelFailed(f"{said} http://models.corp.example:8000 said so.", public=said)
             return played.complete(request)
 
     run = solve(tmp_path, repository(tmp_path / "repo", PROJECT), Failing())
     assert run.ended.outcome is outcome
-    assert "no credit left" in run.ended.reason
+    assert "no credit left. http://models.corp.example:8000" in run.ended.reason
+    assert "no credit left" in run.ended.public
+    assert "models.corp.example" not in run.ended.public
     assert bool(run.ended.branch) == (outcome is Outcome.DRAFT)
     if run.ended.branch:
-        assert "was stopped before it was done: The provider's account" in Path(run.ended.pull_request).read_text()
+        proposed = Path(run.ended.pull_request).read_text("utf-8")
+        assert "was stopped before it was done: The provider's account" in proposed
+        assert "models.corp.example" not in proposed
 
 
 def test_without_an_engine_nothing_is_paid_and_the_next_move_is_named(tmp_path: Path) -> None:

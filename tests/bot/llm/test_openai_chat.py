@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -116,6 +118,21 @@ def test_every_failure_names_the_next_move(answer: Answer, move: str) -> None:
     assert move in str(failed.value)
 
 
+@pytest.mark.parametrize(("answer", "move"), FAILURES.values(), ids=FAILURES.keys())
+def test_no_failure_tells_everyone_where_the_server_is_or_what_it_says(answer: Answer, move: str) -> None:
+    if isinstance(answer.body, dict) and isinstance(answer.body.get("error"), dict):
+        inside = {**answer.body["error"], "message": f"{answer.body['error']['message']} at models-7.corp.example"}
+        answer = replace(answer, body={**answer.body, "error": inside})
+    with chat_server(answer) as running:
+        seconds = 0.3 if answer.hang else 30.0
+        with pytest.raises(ModelFailed) as failed:
+            OpenAIChat(Server(running.url, "k", seconds, 0), lambda role: "m").complete(REQUEST)
+    assert not [said for said in ("127.0.0.1", "corp.example") if said in failed.value.public]
+    assert failed.value.public in str(failed.value)
+    assert ("corp.example" in str(failed.value)) is ("corp.example" in str(answer.body))
+    assert pickle.loads(pickle.dumps(failed.value)).public == failed.value.public, "as when it is stored"
+
+
 def test_half_a_character_in_a_file_does_not_stop_the_request() -> None:
     _, asked = ask(reply(), request=Request("coder", (Message("user", "a\udc80b"),)))
     assert asked[0]["messages"][0]["content"] == "a\\udc80b"
@@ -142,6 +159,8 @@ def test_a_server_that_is_not_there_is_named() -> None:
     with pytest.raises(ModelFailed, match="cannot be reached") as failed:
         OpenAIChat(Server(url, "k", retries=0), lambda role: "m").complete(REQUEST)
     assert url in str(failed.value)
+    assert "cannot be reached" in failed.value.public
+    assert "127.0.0.1" not in failed.value.public
 
 
 def test_an_empty_answer_is_an_answer_and_the_agent_decides() -> None:

@@ -52,7 +52,7 @@ def published(here: Place, folder: Path, number: int, *, state: str = "", pull: 
     publication = Publication(
         request=request, base=head or bare.head(path, "main") or "", files=files, title="Mend it", body=body,
         message="Mend it", draft=bool(state), state=state, evidence="newest", account=f"With {TOKEN}.",
-        check=CheckText("Ready", f"Says {TOKEN}", ""),
+        check=CheckText("Ready", f"Says {TOKEN}", ""), note=f"It said {TOKEN}.\n",
     )  # fmt: skip
     publishing = Publishing(here.host(), Mirrors(folder / "mirrors"), Mask())
     done = publishing.publish(publication, at_once)
@@ -129,6 +129,8 @@ def test_no_secret_is_shown(here: Place, tmp_path: Path) -> None:
     pull = first(here, tmp_path)
     published(here, tmp_path, number_of(pull), pull=pull)
     shown = [pull.body or "", *(one.output["summary"] for one in here.scene.repository.checks)]
-    assert len(shown) == 3
+    noted = bare.git(here.scene.repository.path, "notes", "--ref=agent-fix", "list").split()
+    shown += [bare.git(here.scene.repository.path, "cat-file", "-p", noted[0])]
+    assert len(shown) == 4
     assert not [text for text in shown if TOKEN in text]
     assert all("masked" in text for text in shown)

@@ -10,19 +10,22 @@ from typing import Any, cast
 
 import pytest
 
-from bot.errors import AgentFixError, Refused
+from bot.errors import AgentFixError, BadInput, ModelFailed, Refused, public
 from bot.forge.port import Unavailable
 from bot.records import Tested
 from bot.service.desk import Desk
-from bot.service.job import failure
+from bot.service.job import decided, failure
 from bot.service.order import Ended
 from bot.service.requests import RunRequest, Told
 from bot.service.telling import Teller, shows_the_change, why
 from bot.service.working import Means, carry_out
 from bot.task import Outcome
+from bot.team.board import Board
+from bot.team.delivery import Delivery
 from bot.team.evidence import WHOLE_SUITE
 from bot.transcript import read
-from sandbox.errors import SandboxDied
+from repo_tools.errors import GitFailed
+from sandbox.errors import SandboxDied, SandboxUnavailable
 from sandbox.port import Result, TestOutcome, TestReport
 
 RECORDING = Path(__file__).parent.parent.parent / "data" / "recordings" / "humanize.jsonl"
@@ -132,11 +135,30 @@ def raised(error: Exception) -> str:
         (RuntimeError(), "RuntimeError"),
         (subprocess.TimeoutExpired(["/srv/bin/git"], 3), "TimeoutExpired"),
         (AgentFixError("Set a model, and start again."), "Set a model, and start again."),
-        (SandboxDied("the container was killed"), "the container was killed"),
     ],
 )
 def test_no_file_of_the_bots_machine_is_told_of(error: Exception, reason: str) -> None:
     assert why(Ended(run="r", outcome=Outcome.ERROR, reason=raised(error))) == ((reason,), "")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ModelFailed("http://10.1.2.3:8000/v1 says /srv/x", public="The provider failed (503)."), "failed (503)"),
+        (BadInput("/srv/state/runs/1/transcript.jsonl holds no record"), "its log says what"),
+        (SandboxDied("/srv/containers/4 was removed"), "the container was lost"),
+        (SandboxUnavailable("tcp://10.1.2.3:2375 does not answer"), "container engine"),
+    ],
+)
+def test_nothing_of_the_bots_machine_is_told_of_what_ended_or_stopped_a_run(error: Exception, told: str) -> None:
+    outcome, reason = failure(error)
+    assert str(error) in reason
+    ended = Ended(run="r", outcome=outcome, reason=reason, posted=failure(error, public)[1])
+    (said,), _ = why(ended)
+    assert told in said
+    stopped = decided(Delivery(None, None, Board(), (), "stopped", error), public)[1]
+    assert told in stopped
+    assert not [text for text in (said, stopped) if "/srv" in text or "10.1.2.3" in text]
 
 
 class Broken:
@@ -156,6 +178,9 @@ class Broken:
         (Unavailable("The forge is away."), Outcome.ERROR, "The forge is away."),
         (Refused("Install the App first."), Outcome.REFUSED, "Install the App first."),
         (AgentFixError(), Outcome.ERROR, "AgentFixError"),
+        (BadInput("/srv/state/x is no file."), Outcome.ERROR, BadInput("").public),
+        (GitFailed("git fetch failed: cannot lock /srv/state/mirrors/x"), Outcome.ERROR, GitFailed().public),
+        (Unavailable("Fetching: /srv/x", public="Fetching."), Outcome.ERROR, "Fetching."),
     ],
 )
 def test_before_a_run_has_begun_neither_and_the_log_has_it_all(

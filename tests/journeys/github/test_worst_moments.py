@@ -242,3 +242,17 @@ def test_closed_before_anything_begins(bot: Town) -> None:
     here.still()
     assert here.headline(issue) in ("", "Cancelled")
     assert here.pulls(issue) == []
+
+
+def test_where_the_model_is_stands_in_the_transcript_and_not_on_the_issue(tmp_path: Path) -> None:
+    with town(tmp_path, widgets()) as here:
+        address = f"127.0.0.1:{free_port()}"
+        here.serve(settings={"OPENAI_BASE_URL": f"http://{address}/v1", "AGENT_FIX_RETRIES": "0"})
+        issue = here.issue()
+        here.label(issue)
+        here.settled(issue, "Error", pulls=0)
+        (comment,) = here.own_comments(issue)
+        assert "cannot be reached" in comment.body
+        assert "127.0.0.1" not in comment.body
+        (transcript,) = tmp_path.glob("state/runs/*/transcript.jsonl")
+        assert address in transcript.read_text("utf-8")
