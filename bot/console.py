@@ -20,6 +20,7 @@ from bot.records import (
     RunEnded,
     RunStarted,
     StageChanged,
+    Stopped,
     Tested,
     ToolUsed,
 )
@@ -84,6 +85,8 @@ class Progress:
                 return self._tested(record)
             case CommandRun():
                 return f"{record.agent} ran: {record.command.splitlines()[0][:70] if record.command else ''}"
+            case Stopped():
+                return f"{record.agent or 'the environment'}: {record.text}"
             case Posted(slot="verification"):
                 return f"round {record.round}: {str(record.value).splitlines()[0][:140]}"
             case RunEnded():

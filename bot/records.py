@@ -206,6 +206,17 @@ class Tested(RecordBase):
         )
 
 
+class Stopped(RecordBase):
+    """A step to which the model or a limit of the run put an end; a replay puts the same end to it."""
+
+    kind: Literal["stopped"] = "stopped"
+    step: str
+    """Its name, which no other step of the run has."""
+    error: Literal["ModelFailed", "OverBudget", "TimedOut"]
+    text: str
+    """What everyone may read of it; how the run ended has all of it."""
+
+
 class Posted(RecordBase):
     """Something was put on the team's board: a plan, a tester's report, a verdict."""
 
@@ -242,7 +253,17 @@ class RunEnded(RecordBase):
 
 
 Record = Annotated[
-    RunStarted | StageChanged | Asked | Completed | ToolUsed | CommandRun | Tested | Posted | Delivered | RunEnded,
+    RunStarted
+    | StageChanged
+    | Asked
+    | Completed
+    | ToolUsed
+    | CommandRun
+    | Tested
+    | Stopped
+    | Posted
+    | Delivered
+    | RunEnded,
     Field(discriminator="kind"),
 ]
 

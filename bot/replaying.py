@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -39,7 +40,7 @@ def replayed(file: Path, repo: Path, settings: Settings, watching: Watching, *, 
         run=new_run(began.task.title),
         task=began.task,
         repository=repo.resolve(),
-        limits=began.limits,
+        limits=replace(began.limits, minutes=None),  # the recording says when the time was up
         models=began.models,
         started=datetime.now(UTC),
         recording=file.resolve(),

@@ -22,6 +22,7 @@ from bot.records import (
     RunEnded,
     RunStarted,
     StageChanged,
+    Stopped,
     Tested,
     ToolUsed,
 )
@@ -236,6 +237,8 @@ def headline(record: Record | Turn, limit: int = 200) -> str:  # noqa: PLR0911 -
         case Tested():
             part = f"{len(record.selection)} selected" if record.selection else "whole suite"
             return one_line(f"tests, {record.why} ({part}): {counts(record)}, {record.seconds:.1f} s", limit)
+        case Stopped():
+            return one_line(f"{record.step} was stopped: {record.text}", limit)
         case Posted():
             return one_line(f"{record.slot}, round {record.round}", limit)
         case Delivered():
@@ -263,7 +266,7 @@ def _call(call_id: str, name: str, text: str, results: Mapping[str, ToolUsed]) -
 BOARD_LINES = 16
 """Of one entry, when it is condensed: a plan fits, a diff, which stands elsewhere, does not."""
 
-CONDENSED_KINDS = (StageChanged, Turn, CommandRun, Tested, Posted, RunEnded)
+CONDENSED_KINDS = (StageChanged, Turn, CommandRun, Tested, Stopped, Posted, RunEnded)
 
 
 def condensed(records: Sequence[Record], limit_chars: int) -> str:

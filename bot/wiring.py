@@ -27,10 +27,11 @@ from bot.service.job import Job, Publisher, Workshop
 from bot.service.order import Ended, Order
 from bot.service.parts import Shared
 from bot.service.runs import RunFolder
+from bot.service.stops import Repeated
 from bot.service.story import Published
 from bot.settings import Settings
 from bot.team.strategies import DEFAULT, PLAYABLE, ROLES
-from bot.transcript import Transcript
+from bot.transcript import Transcript, read
 from repo_tools.checkout import open_local
 from repo_tools.checkout import sweep as sweep_folders
 from repo_tools.index import Index
@@ -131,6 +132,7 @@ def carry_out(
         paid = [Recorded.of_transcript(one) for one in folder.paid]
         shop = replace(shop, share=Shared(order.run), model=PaidBefore(paid, shop.model) if paid else shop.model)
         commit = repository.resolve(order.task.base_commit)
+        steps = Repeated(steps, read(order.recording)) if order.recording is not None else steps
         ended = Job(order, commit, shop, steps, transcript).carry_out()
     folder.keep(ended)
     return ended

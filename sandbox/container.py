@@ -60,7 +60,7 @@ def engine_errors() -> Iterator[None]:
     except docker.errors.ImageNotFound as error:
         raise SandboxUnavailable(f"{error.explanation}: prepare the environment again") from error
     except docker.errors.NotFound as error:
-        raise SandboxDied(f"the container was removed under the run ({error.explanation}): run it again") from error
+        raise SandboxDied("the container was removed under the run: run it again") from error
     except docker.errors.APIError as error:
         raise SandboxUnavailable(f"the container engine refused: {error.explanation or error}") from error
     except (docker.errors.DockerException, requests.exceptions.RequestException, ConnectionError) as error:

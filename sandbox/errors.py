@@ -54,11 +54,6 @@ class TestsUnrunnable(SandboxError):
 class SandboxDied(SandboxError):
     """The container was killed or lost while a command ran in it."""
 
-    @property
-    def public(self) -> str:
-        """Its text may quote the engine."""
-        return "the container was lost while something ran in it: start the run again, and see the engine's log"
-
 
 class SandboxStopped(SandboxError):
     """Somebody told the sandbox to stop: the command was ended and no other will start."""

@@ -7,6 +7,7 @@ import functools
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
@@ -15,6 +16,7 @@ from bot.errors import Cancelled
 from bot.llm.budget import Limits, Meter, Metered, Price, estimate_tokens, unknown_price
 from bot.llm.port import Completion, Model, Request, ToolCall
 from bot.records import Asked, CommandRun, Completed, Posted, Record, Tested, ToolUsed
+from bot.service.stops import noted
 from bot.team.agent import opening
 from bot.team.loop import perform
 from bot.team.steps import Ask, Note, Strategy
@@ -103,6 +105,8 @@ class Beside:
     _key: str = ""
     _level: int = 0
     _groups: int = 0
+    _in_sandbox: Counter[str]
+    """Agent -> how many of its steps were in the sandbox."""
 
     def together(self, parts: Mapping[str, Callable[[], Strategy[Any]]], known_bad: frozenset[str]) -> list[Any]:
         """Carry out strategies beside each other, each under its name; the first error in their order is raised."""
@@ -163,6 +167,7 @@ class Beside:
         other._transcript, other._meter = transcript, meter
         other._model = Metered(self._bare, meter, request_tokens=self._request_tokens)
         other._key, other._level, other._groups = work.key, work.level + 1, 0
+        other._in_sandbox = Counter()
         return other
 
     def _whose(self, agent: str) -> str:
@@ -206,6 +211,7 @@ class RunEffects(Beside):
         self._cancel = cancel
         self._price = price
         self._share = share
+        self._in_sandbox = Counter()
 
     def complete(self, request: Request) -> Completion:
         """See `completed`."""
@@ -213,8 +219,9 @@ class RunEffects(Beside):
 
     def run(self, agent: str, tree: Tree, command: str) -> Result:
         """One command in the sandbox. Raises `TimedOut`, `SandboxDied`."""
-        result = self._step(
-            f"run {agent}",
+        result = self._sandboxed(
+            "run",
+            agent,
             lambda: self._sandbox.run(self._environment, tree, command, seconds=self._left(self._seconds.command)),
         )
         self._transcript.add(CommandRun.of(command, result, agent=self._whose(agent)))
@@ -224,14 +231,22 @@ class RunEffects(Beside):
         self, agent: str, tree: Tree, selection: tuple[str, ...], reason: str, watch: tuple[str, ...] = ()
     ) -> TestReport:
         """One test run in the sandbox. Raises `TimedOut`, `SandboxDied`."""
-        report = self._step(
-            f"test {agent}",
+        report = self._sandboxed(
+            "test",
+            agent,
             lambda: self._sandbox.test(
                 self._environment, tree, selection=selection, watch=watch, seconds=self._left(self._seconds.tests)
             ),
         )
         self._transcript.add(Tested.of(reason, report, selection=selection, agent=self._whose(agent)))
         return report
+
+    def _sandboxed(self, kind: str, agent: str, work: Callable[[], T]) -> T:
+        whose = self._whose(agent)
+        self._in_sandbox[whose] += 1
+        name = f"{kind} {whose} {self._in_sandbox[whose]}"
+        with noted(self._transcript, name, whose):
+            return self._step(name, work)
 
     def called(self, agent: str, call: ToolCall, result: str, ok: bool) -> None:
         """Record an answered tool call."""
@@ -271,7 +286,9 @@ def shared(meter: Meter, parts: int) -> Limits:
 
 def completed(request: Request, step: Steps, model: Metered, meter: Meter, transcript: Transcript | Kept) -> Completion:
     """One paid completion: a step, counted and recorded. Raises `OverBudget`, `TimedOut`, `ModelFailed`."""
-    completion = step(f"complete {request.agent} {request.index}", functools.partial(model.complete, request))
+    name = f"complete {request.agent} {request.index}"
+    with noted(transcript, name, request.agent):
+        completion = step(name, functools.partial(model.complete, request))
     meter.add(request.role, completion)
     transcript.completion(request, completion)
     return completion

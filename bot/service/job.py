@@ -25,6 +25,7 @@ from bot.service.effects import RunEffects, Seconds, Share, Steps, completed, pa
 from bot.service.environment import Establishing
 from bot.service.order import Ended, Order
 from bot.service.rebasing import as_a_whole, rebased
+from bot.service.stops import noted
 from bot.service.story import Published, ended, message, proposal
 from bot.task import Outcome
 from bot.team import trim
@@ -91,13 +92,17 @@ class Workshop:
     def establishing(self, steps: Steps, transcript: Transcript, meter: Meter) -> Establishing:
         """What makes the environment of one run."""
 
-        def step(name: str, work: Callable[[], T]) -> T:
+        def carried_out(name: str, work: Callable[[], T]) -> T:
             return steps(name, functools.partial(pausing, work, self.cancel))
+
+        def step(name: str, work: Callable[[], T]) -> T:
+            with noted(transcript, name):
+                return carried_out(name, work)
 
         model = Metered(self.model, meter, request_tokens=self.request_tokens)
         return Establishing(
             step=step,
-            ask=lambda request: completed(request, step, model, meter, transcript),
+            ask=lambda request: completed(request, carried_out, model, meter, transcript),
             sandbox=self.sandbox,
             recipes=self.recipes,
             base_image=self.base_image,
@@ -128,8 +133,7 @@ class Job:
             result = self._work(objection)
         except Exception as error:  # noqa: BLE001 - the outermost edge of a run: a defect of ours is an outcome too
             outcome, reason = failure(error)
-            posted = failure(error, public)[1]
-            result = self._ended(outcome, reason, posted=posted, stopped=outcome in STOPPED)
+            result = self._ended(outcome, reason, posted=failure(error, public)[1], stopped=outcome in STOPPED)
         self.transcript.add(RunEnded(outcome=result.outcome, text=result.reason, spent=self.meter.by_role))
         return result
 
@@ -240,9 +244,8 @@ class Job:
         return self._ended(outcome, reason, delivery, published=published, check=text.check)
 
     def _ended(self, outcome: Outcome, reason: str, delivery: Delivery | None = None, **found: Any) -> Ended:
-        if delivery is not None:
-            found["posted"] = decided(delivery, public)[1]
         if delivery is not None and delivery.stop is not None:
+            found["posted"] = decided(delivery, public)[1]
             found["stopped"] = not isinstance(delivery.stop, NoProgress)
         return ended(
             self.order,

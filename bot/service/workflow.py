@@ -16,7 +16,7 @@ from bot.service.order import Ended, Order
 from bot.service.parts import QUEUES, Parts, beside_its_run, declare_queues
 
 T = TypeVar("T")
-FORMAT = "4"
+FORMAT = "5"
 """Part of the application version: a run is resumed only by code that takes the same steps. Raise it with the steps."""
 
 

@@ -67,6 +67,7 @@ def whole_run(transcript: Transcript) -> None:
     perform(transcript)
     transcript.add(r.CommandRun.of("ls", Result(0, "a.py", 0.1), agent="coder"))
     transcript.add(r.Tested.of("check", REPORT, selection=("t",)))
+    transcript.add(r.Stopped(agent="coder", step="run coder 2", error="TimedOut", text="The minutes are spent."))
     transcript.add(r.Posted(slot="plan", round=1, value={"diagnosis": "off by one", "subtasks": [1, None, True]}))
     transcript.add(r.Delivered(files=PATCH.to_json(), diff="-x\n+y"))
     transcript.add(r.RunEnded(outcome=Outcome.FIXED, text="done", spent=spent_by_role(read(transcript.path))))
@@ -247,7 +248,7 @@ def test_a_watcher_sees_every_record_also_the_ones_that_were_there(tmp_path: Pat
     again: list[str] = []
     with Transcript.resume(tmp_path / "t", MASK, watch=lambda record: again.append(record.kind)) as transcript:
         whole_run(transcript)
-    assert again == seen and len(seen) == 14
+    assert again == seen and len(seen) == 15
 
 
 def test_one_file_has_one_writer(tmp_path: Path) -> None:

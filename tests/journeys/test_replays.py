@@ -5,14 +5,19 @@ The recordings are real conversations with a language model that saw nothing but
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bot.records import RunStarted
+from bot.records import RunStarted, Stopped
 from bot.transcript import read
 from tests.data.demo.demo import project
+from tests.fakes.chat_server import Answer, chat_server, error, reply
 from tests.journeys.demo import RECORDING, agent_fix, ended
+from tests.journeys.github.projects import widgets
+from tests.journeys.harness import repository
 from tests.journeys.sdists import sdist
 
 RECORDINGS = Path(__file__).parent.parent / "data" / "recordings"
@@ -34,6 +39,31 @@ def test_a_recorded_run_ends_in_the_same_change(tmp_path: Path, name: str) -> No
     result = ended(agent_fix(*words, state=tmp_path / "state"))
     assert result["outcome"] == "fixed"
     assert result["calls"] > 3
+
+
+EDITS, SUBMIT = (
+    reply("", [{"name": name, "arguments": json.dumps(arguments)} for name, arguments in calls])
+    for calls in widgets().parts["issue"]["single"]
+)
+STOPS: dict[str, tuple[tuple[Answer, ...], dict[str, str]]] = {
+    "error": ((EDITS, error(401, "no such key")), {}),
+    "over-budget": ((EDITS, SUBMIT), {"AGENT_FIX_BUDGET_CALLS": "1"}),
+    "timed-out": ((replace(EDITS, hang=4), SUBMIT), {"AGENT_FIX_MAX_MINUTES": "0.05"}),
+}
+
+
+@pytest.mark.parametrize("outcome", STOPS)
+def test_what_stopped_a_run_stops_its_replay(tmp_path: Path, outcome: str) -> None:
+    made, (answers, limits) = widgets(), STOPS[outcome]
+    repo = repository(tmp_path / "repo", {name: data.decode() for name, data in made.files.items()})
+    words = ("run", "--repo", str(repo), "--title", made.title, "--body", made.body, "--json")
+    with chat_server(*answers) as model:
+        first = ended(agent_fix(*words, state=tmp_path / "state", url=model.url, more={**made.settings, **limits}))
+    words = ("replay", first["transcript"], "--repo", str(repo), "--json")
+    again = ended(agent_fix(*words, state=tmp_path / "state", more=made.settings))
+    assert (first["outcome"], again["outcome"], again["calls"]) == (outcome, outcome, first["calls"])
+    (stopped,) = [record.text for record in read(Path(first["transcript"])) if isinstance(record, Stopped)]
+    assert again["reason"].startswith(stopped)
 
 
 def test_a_recording_that_was_tampered_with_is_noticed(tmp_path: Path) -> None:
