@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from bot import __version__
-from bot.errors import AgentFixError, Cancelled, NoProgress, OverBudget, Refused, TimedOut, public
+from bot.errors import AgentFixError, Cancelled, OverBudget, Refused, TimedOut, public
 from bot.llm.budget import Meter, Metered, Price
 from bot.llm.port import Model
 from bot.publish.gate import Policy
@@ -246,7 +246,7 @@ class Job:
     def _ended(self, outcome: Outcome, reason: str, delivery: Delivery | None = None, **found: Any) -> Ended:
         if delivery is not None and delivery.stop is not None:
             found["posted"] = decided(delivery, public)[1]
-            found["stopped"] = not isinstance(delivery.stop, NoProgress)
+            found["stopped"] = True
         return ended(
             self.order,
             outcome,
@@ -302,9 +302,9 @@ def decided(delivery: Delivery, told: Callable[[Exception], str] = str) -> tuple
     if delivery.ended == "declined" and plan is not None:
         outcome = Outcome.NO_CHANGE_NEEDED if plan.decision == "no_change_needed" else Outcome.NOT_REPRODUCED
         return outcome, f"{plan.diagnosis}\n{plan.evidence}".strip()
-    if delivery.stop is not None and not isinstance(delivery.stop, NoProgress):
+    if delivery.stop is not None:
         return failure(delivery.stop, told)
     if best is not None and any(one.startswith("The change may not be published") for one in best.verdict.reasons):
         return Outcome.REFUSED, "\n".join(best.verdict.reasons)
     reasons = list(best.verdict.reasons) if best is not None else ["No role changed anything."]
-    return Outcome.GAVE_UP, "\n".join([*reasons, *([told(delivery.stop)] if delivery.stop else [])])
+    return Outcome.GAVE_UP, "\n".join([*reasons, *delivery.unfinished])

@@ -119,6 +119,7 @@ def notes(order: Order, delivery: Delivery) -> tuple[str, ...]:
         said.append("The model's words in this run are a recording, played back.")
     if order.continues:
         said.append(f"This run carries on {order.continues}: what that one had paid for was not asked for again.")
+    said += delivery.unfinished
     if delivery.stop is not None:
         said.append(f"The run was stopped before it was done: {public(delivery.stop)}")
     return tuple(said)

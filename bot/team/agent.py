@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from bot.errors import OverBudget
+from bot.errors import NoProgress, OverBudget
 from bot.llm.budget import BYTES_PER_TOKEN, Repeats, estimate_tokens
 from bot.llm.port import Completion, Message, Request, ToolSpec
 from bot.prompts import render
@@ -29,7 +29,10 @@ CUT_MARK = 60
 
 
 def converse(ask: Ask, effects: Effects, known_bad: frozenset[str] = frozenset()) -> Answer:
-    """Let one role work. Raises `NoProgress`, and what `effects` raises: budget, a dead sandbox or model."""
+    """Let one role work. What it has written when it gets no further is in the answer.
+
+    Raises what `effects` raises (budget, a dead sandbox or model), and `OverBudget` if its brief is too large.
+    """
     desk = Desk(ask.role, ask.agent, ask.on, effects, known_bad, ask.objection)
     tools = tools_of(ask.role)
     messages = list(opening(render(ask.role.opening or f"{ask.role.name}_brief", ask.brief), ask.role))
@@ -39,7 +42,12 @@ def converse(ask: Ask, effects: Effects, known_bad: frozenset[str] = frozenset()
             messages.append(Message("user", f"{left} replies are left. Finish, and submit what you have."))
         offered = tools if left > 1 else {"submit": tools["submit"]}
         specs = tuple(tool.spec for tool in offered.values())
-        messages = fitted(messages, specs, ask.role)
+        try:
+            messages = fitted(messages, specs, ask.role)
+        except OverBudget:
+            if left == ask.role.replies:
+                raise
+            return Answer(None, desk.tree, "context")
         request = Request(ask.role.name, tuple(messages), specs, ask.agent, ask.role.replies - left)
         completion = unique(effects.complete(request))
         messages.append(Message("assistant", completion.text, completion.tool_calls))
@@ -49,13 +57,18 @@ def converse(ask: Ask, effects: Effects, known_bad: frozenset[str] = frozenset()
                 return Answer(None, desk.tree, "prose")
             messages.append(Message("user", PROSE))
             continue
-        prose, desk.unmet = 0, []
+        prose, desk.unmet, circles = 0, [], False
         for call in completion.tool_calls:
             result = desk.call(offered, call)
             messages.append(Message("tool", result, tool_call_id=call.id))
-            repeats.add(call.name, call.arguments, result)
+            try:
+                repeats.add(call.name, call.arguments, result)
+            except NoProgress:
+                circles = True
         if desk.submitted is not None:
             return Answer(desk.submitted, desk.tree, "submitted")
+        if circles:
+            return Answer(None, desk.tree, "circles")
     return Answer(None, desk.tree, "steps")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.errors import ModelFailed, NoProgress, OverBudget, TimedOut
+from bot.errors import ModelFailed, OverBudget, TimedOut
 from bot.publish.verdict import Level, Verdict, score
 from bot.team import trim
 from bot.team.board import Board
@@ -15,8 +15,8 @@ from repo_tools.tree import Tree
 from sandbox.errors import SandboxDied
 from sandbox.port import TestReport
 
-STOPS = (OverBudget, TimedOut, NoProgress, ModelFailed, SandboxDied)
-"""Money, time or progress ran out, the model failed for good, or a container was lost."""
+STOPS = (OverBudget, TimedOut, ModelFailed, SandboxDied)
+"""Money or time ran out, the model failed for good, or a container was lost."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,8 @@ class Delivery:
     """What stopped it, one of `STOPS`."""
     before: tuple[Ran, ...] = ()
     """What the issue's own code gives on the unchanged project, if it was run."""
+    unfinished: tuple[str, ...] = ()
+    """Which roles got no further, and what became of what they wrote, each a sentence."""
 
 
 def best_of(attempts: Sequence[Attempt]) -> Attempt | None:

@@ -28,7 +28,7 @@ class Stage(Effects, Protocol):
 def perform(strategy: Strategy[Any], stage: Stage, known_bad: frozenset[str] = frozenset()) -> Any:
     """Run `strategy` to its end and give what it returns.
 
-    When money, time or progress run out, the model fails for good or a container is lost, the strategy is told and may
+    When money or time runs out, the model fails for good or a container is lost, the strategy is told and may
     hand over what it has; other errors pass.
     """
     move: Callable[[], Step] = partial(next, strategy)

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.errors import ModelFailed, NoProgress
+from bot.errors import ModelFailed
 from bot.publish.verdict import Level
 from bot.team.board import Board
 from bot.team.briefs import brief
 from bot.team.delivery import STOPS, Attempt, Delivery, best_of
 from bot.team.evidence import Assignment, for_a_person
-from bot.team.roles import Plan, Role
+from bot.team.roles import Plan, Role, Writes
 from bot.team.steps import Answer, Ask, Note, Step, Strategy, no_objection
 from repo_tools.tree import Tree
 from sandbox.errors import SandboxDied
 from sandbox.port import TestReport
+
+NO_FURTHER: Mapping[str, str] = {
+    "steps": "its replies were used up",
+    "prose": "it did not use its tools",
+    "circles": "it made the same calls again and again, which told it nothing new",
+    "context": "what it had done no longer fits into a request",
+}
+"""How a role's work ended without a submission -> what is said of it."""
 
 
 @dataclass
@@ -30,6 +38,8 @@ class Session:
     """Role -> how often it was asked."""
     without: dict[str, TestReport] = field(default_factory=dict)
     """The runs of new tests without the change, so that none is made twice."""
+    unfinished: list[str] = field(default_factory=list)
+    """Which roles got no further, and why, each a sentence."""
 
     def name(self, role: Role) -> str:
         """The name under which a role is asked next: one for each time, as records need it."""
@@ -41,7 +51,12 @@ class Session:
     ) -> Generator[Step, Any, Answer]:
         """Let a role work on `tree` with what it may read of the board."""
         places = brief(role, self.work, self.board, tree)
-        answer: Answer = yield Ask(role, tree, places, self.name(role), objection)
+        return (yield from self.heard(Ask(role, tree, places, self.name(role), objection)))
+
+    def heard(self, ask: Ask) -> Generator[Step, Any, Answer]:
+        """What a role left. One that got no further has handed over what it wrote, without words."""
+        answer: Answer = yield ask
+        self.unfinished += unfinished(ask, answer)
         return answer
 
     def put(self, slot: str, value: Any, round_: int) -> Generator[Step, Any, None]:
@@ -53,16 +68,22 @@ class Session:
         """The best of what was proved, with the plan by which it was made."""
         best = best_of(self.attempts)
         plan = plan_of(self.board, best) or in_the_words_of(best)
-        return Delivery(best, plan, self.board, tuple(self.attempts), ended, stop)
+        said = tuple(dict.fromkeys(self.unfinished))
+        return Delivery(best, plan, self.board, tuple(self.attempts), ended, stop, unfinished=said)
 
 
 def beside(ask: Ask) -> Strategy[Answer]:
-    """A single role at work, as a part beside others: that it gets no further does not end what they do."""
-    try:
-        answer: Answer = yield ask
-    except NoProgress:
-        return Answer(None, ask.on, "steps")
+    """A single role at work, as a part beside others."""
+    answer: Answer = yield ask
     return answer
+
+
+def unfinished(ask: Ask, answer: Answer) -> tuple[str, ...]:
+    """A sentence on a role that got no further; none on one that handed over."""
+    if answer.submitted is not None:
+        return ()
+    left = "it has no word in this" if ask.role.writes is Writes.NOTHING else "what it had written was taken as it was"
+    return (f"The {ask.role.name} got no further, since {NO_FURTHER[answer.ended]}: {left}.",)
 
 
 def settled(work: Assignment, attempt: Attempt) -> bool:

@@ -43,7 +43,8 @@ class Answer:
     submitted: BaseModel | None
     tree: Tree
     ended: str
-    """`submitted`, `steps` (its limit was reached) or `prose` (it would not call tools)."""
+    """`submitted`, or why it got no further: `steps` (its limit was reached), `prose` (it would not call tools),
+    `circles` (the same calls again and again) or `context` (what it had done no longer fits into a request)."""
 
 
 @dataclass(frozen=True)

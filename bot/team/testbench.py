@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from bot.errors import NoProgress
 from bot.prompts import block
 from bot.publish.failures import FailureKind, read_failure
 from bot.publish.verdict import BAD
@@ -64,13 +63,13 @@ class Bench(Session):
     ) -> Generator[Step, Any, tuple[Programme | None, Tree]]:
         """The four steps: for the first program, or for the next one after what the `last` attempt showed."""
         if last is None:
-            answer: Answer = yield self.candidate(self.name(PROGRAMMER))
+            answer = yield from self.heard(self.candidate(self.name(PROGRAMMER)))
         else:
             told = feedback(last, self.design_made, self.rulings)
             own = {"hints": "", "history": history(self.attempts), "feedback": told}
             places = briefs.brief(PROGRAMMER, self.work, self.board, self.work.tree, **own)
             agent = self.name(PROGRAMMER)
-            answer = yield Ask(PROGRAMMER, tree, places, agent, partial(_not_done, tree))
+            answer = yield from self.heard(Ask(PROGRAMMER, tree, places, agent, partial(_not_done, tree)))
         programme = answer.submitted if isinstance(answer.submitted, Programme) else None
         yield from self.reasoned(programme, answer.tree, number)
         return programme, answer.tree
@@ -86,11 +85,7 @@ class Bench(Session):
 
     def design(self, rejected: str = "") -> Generator[Step, Any, None]:
         """Let tests be designed on the base (with the tests that are left, if some were rejected) and accept them."""
-        try:
-            answer: Answer = yield self.designed(self.name(TEST_DESIGNER), rejected)
-        except NoProgress:
-            return  # a change without tests can still be shown as a draft
-        yield from self.accept(answer)
+        yield from self.accept((yield from self.heard(self.designed(self.name(TEST_DESIGNER), rejected))))
 
     def designed(self, agent: str, rejected: str = "") -> Ask:
         """For the designer's work. It is given the base and its own tests alone: no tree with the code is there."""

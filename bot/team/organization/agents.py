@@ -98,6 +98,8 @@ class Agent:
     asked: int = 0
     born: int = 0
     """How many children it ever had: no name is given twice."""
+    unfinished: tuple[str, ...] = ()
+    """When it got no further, and why, each a sentence."""
 
     def everyone(self) -> Iterator[Agent]:
         """This agent and its descendants, mothers before children."""
@@ -140,7 +142,9 @@ def restored(best: Agent, now: Agent) -> Agent:
     """An earlier state of an agent and its descendants, with all that they remember since."""
     known = {child.id: child for child in now.children}
     children = tuple(restored(child, known.get(child.id, child)) for child in best.children)
-    return replace(best, children=children, memory=now.memory, asked=now.asked, born=now.born)
+    return replace(
+        best, children=children, memory=now.memory, asked=now.asked, born=now.born, unfinished=now.unfinished
+    )
 
 
 def too_much(tree: Tree, spans: Sequence[Span], bounds: Bounds) -> bool:

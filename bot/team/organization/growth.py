@@ -14,8 +14,8 @@ from bot.team.organization.handing_out import REMOVED
 from bot.team.organization.roles import CHILD, DIVIDER, Code, Division, Part, Written
 from bot.team.organization.spans import Span, located, parse
 from bot.team.roles import Role
-from bot.team.session import beside
-from bot.team.steps import Ask, Step, Together
+from bot.team.session import unfinished
+from bot.team.steps import Answer, Ask, Step, Together
 from repo_tools.tree import Tree
 
 Growth = Generator[Step, Any, Agent]
@@ -91,7 +91,7 @@ def write(site: Site, agent: Agent, observation: str = "") -> Growth:
 
 
 def asked(site: Site, agent: Agent, role: Role, places: Mapping[str, str]) -> Generator[Step, Any, tuple[Agent, Any]]:
-    """Ask an agent once in a role; it as one that was asked, and what it submitted (None if it made no progress)."""
+    """Ask an agent once in a role; it as one that was asked, and what it submitted (None if it got no further)."""
     common = {
         "specification": briefs.specification(agent),
         "bounds": (briefs.bounds if role is DIVIDER else briefs.helpers)(site.bounds, site.room),
@@ -100,8 +100,14 @@ def asked(site: Site, agent: Agent, role: Role, places: Mapping[str, str]) -> Ge
     brief = {place: (common | dict(places))[place] for place in role.reads}
     frame = Frame(site, agent)
     objection = frame.division if role is DIVIDER else frame.written
-    answer = yield from beside(Ask(role, site.base, brief, agent.name(role.name), objection))
-    return replace(agent, asked=agent.asked + 1), answer.submitted
+    return (yield from heard(agent, Ask(role, site.base, brief, agent.name(role.name), objection)))
+
+
+def heard(agent: Agent, ask: Ask) -> Generator[Step, Any, tuple[Agent, Any]]:
+    """An agent as one that was asked, and what it submitted."""
+    answer: Answer = yield ask
+    said = (*agent.unfinished, *unfinished(ask, answer))
+    return replace(agent, asked=agent.asked + 1, unfinished=said), answer.submitted
 
 
 def with_code(site: Site, agent: Agent, code: Sequence[Code]) -> Agent:

@@ -11,12 +11,11 @@ from bot.team import trim
 from bot.team.organization import briefs
 from bot.team.organization.agents import ROOT, Agent, Site
 from bot.team.organization.contracts import Frame
-from bot.team.organization.growth import Growth, goes, grown, with_code, write
+from bot.team.organization.growth import Growth, goes, grown, heard, with_code, write
 from bot.team.organization.handing_out import REMOVED
 from bot.team.organization.owners import Finding, blamed, within
 from bot.team.organization.roles import STEERER, Direction, Steering
 from bot.team.organization.spans import parse
-from bot.team.session import beside
 from bot.team.steps import Ask, Execute, Step, Together
 from repo_tools.tree import Tree
 from sandbox.port import Result
@@ -66,9 +65,9 @@ def _steered(
     steering: Steering | None = None
     if agent.asked < 2 * site.bounds.asks:
         frame = Frame(site, agent, ids)
-        answer = yield from beside(Ask(STEERER, site.base, places, agent.name("mother"), frame.steering))
-        steering = answer.submitted if isinstance(answer.submitted, Steering) else None
-        agent = replace(agent, asked=agent.asked + 1)
+        ask = Ask(STEERER, site.base, places, agent.name("mother"), frame.steering)
+        agent, submitted = yield from heard(agent, ask)
+        steering = submitted if isinstance(submitted, Steering) else None
     if steering is None:
         # Without her word, those in the traces are told what failed.
         said = "Your code stands in the trace of what failed: find out why, and mend it."

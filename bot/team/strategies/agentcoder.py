@@ -15,7 +15,7 @@ from bot.team.delivery import Attempt, Delivery
 from bot.team.designs import code_of, merged
 from bot.team.evidence import Assignment, prove
 from bot.team.feedback import failing_own
-from bot.team.session import beside, keeping, settled
+from bot.team.session import beside, keeping, settled, unfinished
 from bot.team.steps import Check, Step, Together
 from bot.team.testbench import Bench
 from bot.team.testing_roles import Programme
@@ -51,7 +51,9 @@ def _one(bench: Bench, rounds: int) -> Work:
 def _many(bench: Bench, rounds: int, candidates: int) -> Work:
     names = [f"programmer-{number}" for number in range(1, candidates + 1)]
     asks = [*(bench.candidate(name) for name in names), bench.designed("test-designer-1")]
-    *answers, design = yield Together({ask.agent: partial(beside, ask) for ask in asks})
+    *answers, design = answered = yield Together({ask.agent: partial(beside, ask) for ask in asks})
+    for ask, answer in zip(asks, answered, strict=True):
+        bench.unfinished += unfinished(ask, answer)
     programmes = [(it.submitted if isinstance(it.submitted, Programme) else None, it.tree) for it in answers]
     said = [programme for programme, _ in programmes if programme is not None]
     if said and not any(tree.patch for _, tree in programmes):

@@ -34,7 +34,7 @@ from bot.team.organization.spans import parse
 from bot.team.organization.steering import corrected
 from bot.team.roles import Reproduction
 from bot.team.scout import without_code
-from bot.team.session import Session, beside, keeping, settled
+from bot.team.session import Session, beside, keeping, settled, unfinished
 from bot.team.steps import Answer, Ask, Execute, Step, Together
 from repo_tools.tree import Tree
 from sandbox.port import Result
@@ -67,6 +67,11 @@ class Growing(Session):
     noted: dict[str, int] = field(default_factory=dict)
     """Agent -> how much of its memory is on the board."""
     best: tuple[Attempt, Agent] | None = None
+
+    def grew(self, root: Agent) -> Agent:
+        """Keep which of the agents got no further."""
+        self.unfinished += (said for one in root.everyone() for said in one.unfinished)
+        return root
 
     def __post_init__(self) -> None:
         self.tests = self.work.tree
@@ -122,7 +127,7 @@ def _solve(session: Growing, rounds: int) -> Work:
     if skeleton is not None and skeleton.decision == "change" and (found is None or found.decision == "reproduced"):
         skeleton = yield from _imported(session, skeleton)
     if skeleton is None:
-        return Delivery(None, None, session.board, (), "stuck")
+        return session.delivery("stuck")
     yield from _decided(session, skeleton, 1)
     if skeleton.decision != "change":
         return Delivery(None, skeleton.plan, session.board, (), "declined")
@@ -130,7 +135,7 @@ def _solve(session: Growing, rounds: int) -> Work:
         declined = skeleton.plan.model_copy(update={"decision": found.decision, "diagnosis": found.reason})
         yield from session.put("plan", declined, 1)
         return Delivery(None, declined, session.board, (), "declined")
-    root = yield from _grown(session, skeleton)
+    root = session.grew((yield from _grown(session, skeleton)))
     ended = yield from _rounds(session, root, rounds)
     return session.delivery(ended)
 
@@ -146,10 +151,12 @@ def _opened(session: Growing) -> Generator[Step, Any, tuple[Answer, Reproduction
     if session.begun is not None:
         session.board, session.tests = session.begun.board, session.begun.tests
         session.calls[TESTS.name] = session.begun.asked
-        answer = yield from beside(session.root_ask("mother-0", plan_text(session.board.last("plan"))))
+        answer = yield from session.heard(session.root_ask("mother-0", plan_text(session.board.last("plan"))))
         return answer, session.board.last("reproduction")
-    parts = {"mother": partial(beside, session.root_ask("mother-0")), "tests": partial(beside, session.tests_ask())}
-    answer, designed = yield Together(parts)
+    asks = {"mother": session.root_ask("mother-0"), "tests": session.tests_ask()}
+    answer, designed = answers = yield Together({name: partial(beside, ask) for name, ask in asks.items()})
+    for ask, one in zip(asks.values(), answers, strict=True):
+        session.unfinished += unfinished(ask, one)
     found = designed.submitted if isinstance(designed.submitted, Reproduction) else None
     yield from session.put("reproduction", found, 1)
     session.tests = designed.tree.only(test_files(designed.tree))
@@ -170,7 +177,7 @@ def _imported(session: Growing, skeleton: Skeleton) -> Generator[Step, Any, Skel
     if before.exit_code != 0:
         return skeleton
     said = block("your skeleton without bodies cannot be imported", trim.of_run(result)[-2_000:])
-    answer: Answer = yield from beside(session.root_ask("mother-0~2", said))
+    answer = yield from session.heard(session.root_ask("mother-0~2", said))
     return answer.submitted if isinstance(answer.submitted, Skeleton) else None
 
 
@@ -257,9 +264,10 @@ def _corrected(
         root = yield from corrected(session.site(number + 1, root), root, findings, "", now)
     else:
         root = yield from _alone(session, root, findings, number + 1)
+    session.grew(root)
     if root.disputes:
         yield from session.put("dispute", root.disputes, number)
-        answer: Answer = yield from beside(session.tests_ask())
+        answer = yield from session.heard(session.tests_ask())
         if isinstance(answer.submitted, Reproduction):
             yield from session.put("reproduction", answer.submitted, number)
             session.tests = answer.tree.only(test_files(answer.tree))
@@ -270,7 +278,7 @@ def _alone(session: Growing, root: Agent, findings: list[Finding], number: int) 
     """A root without children is told what failed, and may write anew or multiply after all."""
     wrote = block("what you wrote", trim.middle(diff_of(session.work.tree, root), 6_000))
     seen = f"{wrote}\n\n{briefs.executed(findings)}"
-    answer: Answer = yield from beside(session.root_ask(root.name("mother"), seen))
+    answer = yield from session.heard(session.root_ask(root.name("mother"), seen))
     root = replace(root, asked=root.asked + 1)
     if not isinstance(answer.submitted, Skeleton) or answer.submitted.decision != "change":
         return root

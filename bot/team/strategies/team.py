@@ -93,7 +93,8 @@ def _handed_on(session: Team, tree: Tree) -> Generator[Step, Any, Delivery]:
     attempts = (*own.attempts, *made.attempts)
     best = best_of(attempts)
     plan = made.plan if best is made.best else own.plan
-    return replace(made, best=best, plan=plan, attempts=attempts, before=session.before)
+    said = tuple(dict.fromkeys((*own.unfinished, *made.unfinished)))
+    return replace(made, best=best, plan=plan, attempts=attempts, before=session.before, unfinished=said)
 
 
 def _attempt(session: Team, tree: Tree, number: int) -> Generator[Step, Any, Tree]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import NoProgress, OverBudget
+from bot.errors import OverBudget
 from bot.llm.budget import estimate_tokens
 from bot.llm.port import Completion, Message, Request, ToolCall, ToolSpec, Usage
 from bot.team.agent import PROSE_LIMIT, converse, fitted
@@ -199,9 +199,26 @@ def test_replies_are_limited_with_a_nudge_and_then_nothing_but_submit(tmp_path: 
     assert [tool.name for tool in stage.requests[-1].tools] == ["submit"]
 
 
-def test_what_a_model_repeats_without_result_ends(tmp_path: Path) -> None:
-    with pytest.raises(NoProgress):
-        coder(tmp_path, *[reply(call("read", path="a.py"))] * 10)
+def test_what_a_model_repeats_without_result_ends_and_what_it_wrote_is_handed_over(tmp_path: Path) -> None:
+    answer, stage = coder(tmp_path, reply(FIX), *[reply(call("read", path="a.py"))] * 10)
+    assert (answer.ended, answer.submitted) == ("circles", None)
+    assert len(stage.requests) == 4
+    assert answer.tree.read("a.py") != TREE.read("a.py")
+
+
+def test_a_reply_that_repeats_and_hands_over_has_handed_over(tmp_path: Path) -> None:
+    look = call("read", path="a.py")
+    answer, _ = coder(tmp_path, reply(FIX, look), reply(look), reply(look, DONE))
+    assert answer.ended == "submitted"
+
+
+def test_what_no_longer_fits_into_a_request_ends_it_and_what_was_written_is_handed_over(tmp_path: Path) -> None:
+    small = replace(CODER, request_tokens=6_000)
+    large = call("create", path="b.py", text="x = 1\n" * 8_000)
+    stage = Stage(tmp_path, {"coder-1": [reply(FIX), reply(large)]}, lambda tree, selection: report(["t"]))
+    answer = converse(Ask(small, TREE, BRIEF, "coder-1"), stage)
+    assert (answer.ended, answer.submitted) == ("context", None)
+    assert sorted(answer.tree.patch.files) == ["a.py", "b.py"]
 
 
 def test_the_analyst_has_no_tool_that_writes() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.errors import ModelFailed, NoProgress, OverBudget, TimedOut
+from bot.errors import ModelFailed, OverBudget, TimedOut
 from bot.llm.port import Completion, Request
 from bot.publish.verdict import Level, baseline
 from bot.task import Task
@@ -257,9 +257,7 @@ def test_a_coder_who_changes_nothing_any_more_ends_it(tmp_path: Path, work: Assi
     assert stage.agents.count("coder-3") == 0
 
 
-STOPS = [
-    OverBudget("spent"), TimedOut("late"), NoProgress("again"), ModelFailed("it is away"), SandboxDied("it is gone")
-]  # fmt: skip
+STOPS = [OverBudget("spent"), TimedOut("late"), ModelFailed("it is away"), SandboxDied("it is gone")]
 
 
 class Stopped(Stage):
