@@ -306,5 +306,5 @@ def decided(delivery: Delivery, told: Callable[[Exception], str] = str) -> tuple
         return failure(delivery.stop, told)
     if best is not None and any(one.startswith("The change may not be published") for one in best.verdict.reasons):
         return Outcome.REFUSED, "\n".join(best.verdict.reasons)
-    reasons = list(best.verdict.reasons) if best is not None else ["No role changed anything."]
+    reasons = list(best.verdict.reasons) if best is not None else ["No role changed the code."]
     return Outcome.GAVE_UP, "\n".join([*reasons, *delivery.unfinished])

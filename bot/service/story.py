@@ -60,6 +60,8 @@ def story(  # noqa: PLR0917 - what there is to tell of
     """Everything that a maintainer is told of a change."""
     plan, change, review, records = delivery.plan, best.change, best.review, read(transcript)
     doubts = [*(plan.doubts if plan else ()), *(change.doubts if change else ())]
+    if change is not None and change.plan_fault:
+        doubts.append(f"The coder found the plan wrong: {change.plan_fault}")
     if review is not None and review.verdict == "failed":
         doubts += review.problems
     reproduction = delivery.board.last("reproduction")

@@ -9,6 +9,7 @@ from bot.errors import ModelFailed, OverBudget, TimedOut
 from bot.publish.verdict import Level, Verdict, score
 from bot.team import trim
 from bot.team.board import Board
+from bot.team.designs import code_of
 from bot.team.examples import Ran
 from bot.team.roles import Challenge, Change, Plan, Review
 from repo_tools.tree import Tree
@@ -43,6 +44,8 @@ class Attempt:
     measured: tuple[str, ...] = ()
     """More that was measured on it, each a sentence."""
     marks: tuple[Mark, ...] = ()
+    tests_alone: bool = False
+    """Whether tests alone would be the change, as the plan says or who handed them over."""
 
     @property
     def sound(self) -> bool:
@@ -79,8 +82,11 @@ class Delivery:
 
 
 def best_of(attempts: Sequence[Attempt]) -> Attempt | None:
-    """The attempt with the best verdict; of equal ones the first, since what came later made nothing better."""
-    changed = [attempt for attempt in attempts if attempt.tree.patch]
+    """The attempt with the best verdict; of equal ones the first, since what came later made nothing better.
+
+    New tests are no change, unless they are what was asked for.
+    """
+    changed = [one for one in attempts if (one.tree if one.tests_alone else code_of(one.tree)).patch]
     return max(changed, key=lambda one: (one.sound, score(one.verdict)), default=None)
 
 

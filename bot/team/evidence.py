@@ -11,6 +11,7 @@ from bot.publish.gate import Policy, objections
 from bot.publish.objection import Objection
 from bot.publish.verdict import BAD, Baseline, Level, Verdict, judge
 from bot.task import Task
+from bot.team.roles import Plan
 from bot.team.steps import Check, Step
 from repo_tools.file_kinds import FileKind, kinds
 from repo_tools.test_files import is_test, serves_tests
@@ -131,6 +132,13 @@ def alone(tree: Tree, known: dict[str, TestReport]) -> Generator[Step, Any, Test
     if key not in known:
         known[key] = yield Check(bare, "the new tests on the unchanged code", present)
     return known[key]
+
+
+def asks_for_tests(plan: Plan | None) -> bool:
+    """Whether a plan names nothing but test files: the issue then asks for tests alone."""
+    regions = [region for task in plan.subtasks for region in task.regions] if plan else []
+    named = [*(region.partition(":")[0].strip() for region in regions), *(plan.new_files if plan else ())]
+    return bool(named) and all(is_test(path) for path in named)
 
 
 def test_files(tree: Tree) -> frozenset[str]:

@@ -17,7 +17,8 @@ from bot.team import architect
 from bot.team.architect import ARCHITECT, Architecture, is_new
 from bot.team.briefs import diff
 from bot.team.delivery import Attempt, Delivery, told
-from bot.team.evidence import Assignment, for_a_person, prove, test_files
+from bot.team.designs import code_of
+from bot.team.evidence import Assignment, asks_for_tests, for_a_person, prove, test_files
 from bot.team.roles import ANALYST, CODER, TESTER, Change, Plan, Review
 from bot.team.session import Session, keeping, settled
 from bot.team.steps import Step
@@ -55,7 +56,7 @@ def _rounds(session: Team, rounds: int) -> Generator[Step, Any, Delivery]:
         before = tree
         change, tree = yield from _code(session, tree, number)
         replan = bool(change and change.plan_fault) and "analyst" in roles
-        if replan and change:
+        if replan and change and (number < rounds or not code_of(tree).patch):
             yield from session.put("verification", f"the coder finds the plan wrong: {change.plan_fault}", number)
             continue
         attempt = yield from _judged(session, tree, number, change)
@@ -120,4 +121,5 @@ def _proved(
     stated = review.fails_without if review else ""
     short = architect.shortfalls(session.board.last("architecture"), tree)
     verdict, after = yield from prove(session.work, tree, stated, session.without, short)
-    return Attempt(number, tree, verdict, after, change, review)
+    alone = asks_for_tests(session.board.last("plan"))
+    return Attempt(number, tree, verdict, after, change, review, tests_alone=alone)

@@ -34,7 +34,8 @@ def _rounds(session: Session, rounds: int) -> Generator[Step, Any, Delivery]:
             break
         tree = answer.tree
         verdict, after = yield from prove(session.work, tree, "", session.without)
-        session.attempts.append(Attempt(number, tree, verdict, after, solution.change if solution else None))
+        change = solution.change if solution else None
+        session.attempts.append(Attempt(number, tree, verdict, after, change, tests_alone=solution is not None))
         if settled(session.work, session.attempts[-1]):
             break
         yield from session.put("change", diff(tree), number)

@@ -15,7 +15,7 @@ from bot.publish.verdict import Level
 from bot.team import examples
 from bot.team.briefs import diff
 from bot.team.delivery import Attempt, Delivery, best_of, told
-from bot.team.evidence import Assignment, for_a_person, prove, test_files
+from bot.team.evidence import Assignment, asks_for_tests, for_a_person, prove, test_files
 from bot.team.organization.agents import too_large_for_one
 from bot.team.roles import ANALYST, CHALLENGER, FIXER, REPRODUCER, Challenge, Change, Plan, Reproduction
 from bot.team.session import Session, keeping, settled
@@ -108,7 +108,8 @@ def _attempt(session: Team, tree: Tree, number: int) -> Generator[Step, Any, Tre
     reproduction = session.board.last("reproduction")
     stated = reproduction.reason if reproduction else ""
     verdict, after = yield from prove(session.work, tree, stated, session.without)
-    attempt = Attempt(number, tree, verdict, after, change)
+    alone = asks_for_tests(session.board.last("plan"))
+    attempt = Attempt(number, tree, verdict, after, change, tests_alone=alone)
     session.attempts.append(attempt)
     blamed = f"\nthe coder finds the plan wrong: {change.plan_fault}" if change and change.plan_fault else ""
     yield from session.put("verification", told(verdict, after) + blamed, number)

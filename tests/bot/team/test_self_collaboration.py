@@ -172,6 +172,21 @@ def test_a_wrong_plan_goes_back_to_the_analyst(tmp_path: Path, work: Assignment)
     assert delivery.best.sound
 
 
+@pytest.mark.parametrize("calls", [[FIX], []], ids=["with code", "without code"])
+def test_code_that_comes_with_a_fault_of_the_last_plan_is_proved_as_any_other(
+    tmp_path: Path, work: Assignment, calls: list[Any]
+) -> None:
+    fault = CHANGE | {"plan_fault": "the plan points to a file that does not matter"}
+    stage = Stage(tmp_path, GOOD | {"coder-1": [reply(*calls, call("submit", **fault))]}, really)
+    delivery = played(stage, work, rounds=1)
+    assert (delivery.best is not None) is bool(calls)
+    assert ("tester-1" in stage.agents) is bool(calls), "there is nothing to test without code"
+    if delivery.best is not None:
+        assert delivery.best.sound
+        assert delivery.best.change is not None
+        assert "a file that does not matter" in delivery.best.change.plan_fault
+
+
 def test_a_tester_who_blames_the_plan_calls_the_analyst(tmp_path: Path, work: Assignment) -> None:
     blame = REVIEW | {"verdict": "failed", "fault": "plan", "problems": ["half(3) is 2, expected 1.5"]}
     scripts = GOOD | {

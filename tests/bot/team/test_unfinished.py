@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.bot.team.test_self_collaboration import ADD_TEST, CHANGE, CODE, FIX, REVIEW
+from tests.bot.team.test_self_collaboration import ADD_TEST, CHANGE, CODE, FIX, OLD, REVIEW
 from tests.bot.team.test_session import DESIGN, HOLDS, REPRODUCED, SOLUTION, STEPS, WHOLE_SPAN, plan, played, submitted
 from tests.fakes.stage import call, reply
 
@@ -74,3 +74,31 @@ def test_all_that_got_no_further_is_said_where_nothing_came_of_it(
     assert delivery.ended == "stuck"
     last = "mother" if strategy == "self-organized" else "coder"
     assert {sentence.split()[1] for sentence in delivery.unfinished} == {"reproducer", last}
+
+
+NAMED = plan("half is tested with even numbers alone.", regions=("tests/test_calc.py:1-5",))
+ADDED = [reply(ADD_TEST, call("submit", **SOLUTION))]
+NONE, AGAIN = {"tester-1": TESTED["tester-1"]}, {"tester-1": [reply(ADD_TEST), *SILENT]}
+
+
+@pytest.mark.parametrize(
+    ("strategy", "scripts", "asked"),
+    [
+        ("self-collaboration", NONE | {"analyst-1": plan("It rounds down.")}, False),
+        ("self-collaboration", AGAIN | {"analyst-1": plan("It rounds down.")}, False),
+        ("self-collaboration", NONE | {"analyst-1": SILENT}, False),
+        ("self-collaboration", NONE | {"analyst-1": NAMED}, True),
+        ("team", {"reproducer-1": REPRODUCED}, False),
+        ("agentcoder", {"programmer-1": SILENT, "programmer-2": SILENT, "test-designer-1": DESIGNED}, False),
+        ("single", {"single-1": [reply(ADD_TEST), *SILENT], "single-2": SILENT}, False),
+        ("single", {"single-1": ADDED, "single-2": SILENT}, True),
+    ],
+)
+def test_tests_alone_are_no_change_unless_they_are_asked_for(
+    tmp_path: Path, strategy: str, scripts: dict[str, Any], asked: bool
+) -> None:
+    delivery = played(tmp_path, strategy, dict.fromkeys(("coder-1", "coder-2", "tester-2"), SILENT) | scripts)
+    assert delivery.stop is None
+    assert OLD in delivery.attempts[0].after.tests
+    assert list(delivery.attempts[0].tree.patch.files) == ["tests/test_calc.py"]
+    assert (delivery.best is not None) is asked
