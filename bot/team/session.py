@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.errors import ModelFailed
+from bot.errors import ModelFailed, OverBudget, TimedOut
 from bot.publish.verdict import Level
 from bot.team.board import Board
 from bot.team.briefs import brief
@@ -40,6 +41,8 @@ class Session:
     """The runs of new tests without the change, so that none is made twice."""
     unfinished: list[str] = field(default_factory=list)
     """Which roles got no further, and why, each a sentence."""
+    prove_rest: Callable[[], Generator[Step, Any, object]] | None = None
+    """Proves, as one more attempt, the code that is written and not proved yet; None if there is none."""
 
     def name(self, role: Role) -> str:
         """The name under which a role is asked next: one for each time, as records need it."""
@@ -113,11 +116,15 @@ def in_the_words_of(best: Attempt | None) -> Plan | None:
 def keeping(body: Generator[Step, Any, Delivery], session: Session) -> Generator[Step, Any, Delivery]:
     """Carry out `body`; if something stops it, deliver the best of what it had proved.
 
+    If that is money or time, what is not proved yet is proved first: it costs no tokens, and time may be left for it.
     Raises `ModelFailed` and `SandboxDied`, which say nothing about the issue, where nothing was proved before.
     """
     try:
         return (yield from body)
     except STOPS as stop:
+        if session.prove_rest is not None and isinstance(stop, OverBudget | TimedOut):
+            with suppress(*STOPS):
+                yield from session.prove_rest()
         delivery = session.delivery("stopped", stop)
         if delivery.best is None and isinstance(stop, ModelFailed | SandboxDied):
             raise

@@ -100,6 +100,8 @@ class Agent:
     """How many children it ever had: no name is given twice."""
     unfinished: tuple[str, ...] = ()
     """When it got no further, and why, each a sentence."""
+    stop: Exception | None = None
+    """That money or time ended when it was asked."""
 
     def everyone(self) -> Iterator[Agent]:
         """This agent and its descendants, mothers before children."""

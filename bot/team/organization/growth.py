@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from bot.errors import OverBudget, TimedOut
 from bot.team.organization import briefs
 from bot.team.organization.agents import Agent, Site, too_much
 from bot.team.organization.contracts import Frame, text_for
@@ -104,8 +105,14 @@ def asked(site: Site, agent: Agent, role: Role, places: Mapping[str, str]) -> Ge
 
 
 def heard(agent: Agent, ask: Ask) -> Generator[Step, Any, tuple[Agent, Any]]:
-    """An agent as one that was asked, and what it submitted."""
-    answer: Answer = yield ask
+    """An agent as one that was asked, and what it submitted.
+
+    That money or time ends is kept with the agent and raised by nobody here: what its siblings wrote would be lost.
+    """
+    try:
+        answer: Answer = yield ask
+    except (OverBudget, TimedOut) as stop:
+        return replace(agent, asked=agent.asked + 1, stop=stop), None
     said = (*agent.unfinished, *unfinished(ask, answer))
     return replace(agent, asked=agent.asked + 1, unfinished=said), answer.submitted
 

@@ -68,9 +68,13 @@ class Growing(Session):
     """Agent -> how much of its memory is on the board."""
     best: tuple[Attempt, Agent] | None = None
 
-    def grew(self, root: Agent) -> Agent:
-        """Keep which of the agents got no further."""
+    def grew(self, root: Agent, round_: int) -> Agent:
+        """Keep what there is now and which agents got no further. Raises what ended the money or time of one."""
         self.unfinished += (said for one in root.everyone() for said in one.unfinished)
+        self.prove_rest = partial(_proved_as_it_is, self, root, round_)
+        stop = next((one.stop for one in root.everyone() if one.stop is not None), None)
+        if stop is not None:
+            raise stop
         return root
 
     def __post_init__(self) -> None:
@@ -135,7 +139,7 @@ def _solve(session: Growing, rounds: int) -> Work:
         declined = skeleton.plan.model_copy(update={"decision": found.decision, "diagnosis": found.reason})
         yield from session.put("plan", declined, 1)
         return Delivery(None, declined, session.board, (), "declined")
-    root = session.grew((yield from _grown(session, skeleton)))
+    root = session.grew((yield from _grown(session, skeleton)), 1)
     ended = yield from _rounds(session, root, rounds)
     return session.delivery(ended)
 
@@ -240,8 +244,19 @@ def _proved(session: Growing, made: Assembled, findings: list[Finding], number: 
     change = skeleton.change.model_copy(update={"doubts": [*doubts, *skeleton.doubts][:5]})
     attempt = Attempt(number, tree, verdict, after, change)
     session.attempts.append(attempt)
+    session.prove_rest = None
     yield from session.put("verification", told(verdict, after), number)
     return attempt
+
+
+def _proved_as_it_is(session: Growing, root: Agent, number: int) -> Generator[Step, Any, None]:
+    """What an organization has written when it has to end, if it was not proved already."""
+    yield from session.remember(root, number)
+    made = put_together(session.work.tree, root)
+    known = [attempt.tree.patch for attempt in session.attempts]
+    if made.tree.patch and merged(made.tree, session.tests).patch not in known:
+        findings = faults(session.work.tree, root, made, session.spoken)
+        yield from _proved(session, made, findings, number)
 
 
 def _kept(session: Growing, attempt: Attempt, root: Agent, number: int) -> tuple[Agent, bool]:
@@ -264,7 +279,7 @@ def _corrected(
         root = yield from corrected(session.site(number + 1, root), root, findings, "", now)
     else:
         root = yield from _alone(session, root, findings, number + 1)
-    session.grew(root)
+    root = session.grew(root, number + 1)
     if root.disputes:
         yield from session.put("dispute", root.disputes, number)
         answer = yield from session.heard(session.tests_ask())
