@@ -44,6 +44,8 @@ def _one(bench: Bench, rounds: int) -> Work:
     programme, tree = yield from bench.program(bench.work.tree, 1)
     if programme is not None and programme.decision != "change":
         return bench.delivery("declined")
+    if code_of(tree).patch:
+        bench.prove_rest = partial(_proved, bench, tree, 1, programme)
     yield from bench.design()
     return (yield from _rounds(bench, rounds, programme, tree))
 
@@ -81,6 +83,7 @@ def _rounds(bench: Bench, rounds: int, programme: Programme | None, tree: Tree) 
         if number > 1:
             programme, tree = yield from bench.program(merged(tree, bench.tests), number, bench.attempts[-1])
             if programme is not None and programme.disputed:
+                bench.prove_rest = partial(_proved, bench, tree, number, programme)
                 yield from bench.dispute([one.test for one in programme.disputed], number)
         yield from _proved(bench, tree, number, programme)
         if not settled(bench.work, bench.attempts[-1]):
@@ -100,6 +103,7 @@ def _proved(bench: Bench, tree: Tree, number: int, programme: Programme | None) 
     stated = bench.design_made.fails_without if bench.design_made else ""
     verdict, after = yield from prove(bench.work, state, stated, bench.without)
     change = programme.change([ruling.doubt for ruling in bench.taken_out]) if programme else None
+    bench.prove_rest = None
     yield from bench.executed(Attempt(number, state, verdict, after, change))
 
 

@@ -55,12 +55,14 @@ def _rounds(session: Team, rounds: int) -> Generator[Step, Any, Delivery]:
             yield from _designed(session, plan, number)
         before = tree
         change, tree = yield from _code(session, tree, number)
+        session.prove_rest = partial(_left, session, tree, number, change) if code_of(tree).patch else None
         replan = bool(change and change.plan_fault) and "analyst" in roles
         if replan and change and (number < rounds or not code_of(tree).patch):
             yield from session.put("verification", f"the coder finds the plan wrong: {change.plan_fault}", number)
             continue
         attempt = yield from _judged(session, tree, number, change)
         session.attempts.append(attempt)
+        session.prove_rest = None
         if settled(work, attempt):
             break
         if attempt.tree.patch == before.patch:
@@ -113,6 +115,11 @@ def _judged(session: Team, tree: Tree, number: int, change: Change | None) -> Ge
     attempt = yield from _proved(session, answer.tree, number, change, review)
     yield from session.put("verification", told(attempt.verdict, attempt.after), number)
     return attempt
+
+
+def _left(session: Team, tree: Tree, number: int, change: Change | None) -> Generator[Step, Any, None]:
+    """What a coder has handed over when the run has to end."""
+    session.attempts.append((yield from _proved(session, tree, number, change, None)))
 
 
 def _proved(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from bot.publish.verdict import Level
@@ -104,16 +105,10 @@ def _attempt(session: Team, tree: Tree, number: int) -> Generator[Step, Any, Tre
     tree = answer.tree
     yield from session.put("change", f"{change.summary if change else '(no summary)'}\n{diff(tree)}", number)
     if change is not None and change.wrong_tests:
+        session.prove_rest = partial(_proved, session, tree, number, change)
         tree = yield from _reconsidered(session, tree, change, number)
-    reproduction = session.board.last("reproduction")
-    stated = reproduction.reason if reproduction else ""
-    verdict, after = yield from prove(session.work, tree, stated, session.without)
-    alone = asks_for_tests(session.board.last("plan"))
-    attempt = Attempt(number, tree, verdict, after, change, tests_alone=alone)
-    session.attempts.append(attempt)
-    blamed = f"\nthe coder finds the plan wrong: {change.plan_fault}" if change and change.plan_fault else ""
-    yield from session.put("verification", told(verdict, after) + blamed, number)
-    if verdict.level is Level.READY or for_a_person(session.work, tree, verdict):
+    attempt = yield from _proved(session, tree, number, change)
+    if attempt.verdict.level is Level.READY or for_a_person(session.work, tree, attempt.verdict):
         answer = yield from session.ask(CHALLENGER, tree)
         challenge = answer.submitted if isinstance(answer.submitted, Challenge) else None
         yield from session.put("challenge", challenge, number)
@@ -121,6 +116,19 @@ def _attempt(session: Team, tree: Tree, number: int) -> Generator[Step, Any, Tre
         if session.attempts[-1].refuted and number < ROUNDS:
             tree = yield from _more_tests(session, tree, number)
     return tree
+
+
+def _proved(session: Team, tree: Tree, number: int, change: Change | None) -> Generator[Step, Any, Attempt]:
+    reproduction = session.board.last("reproduction")
+    stated = reproduction.reason if reproduction else ""
+    verdict, after = yield from prove(session.work, tree, stated, session.without)
+    alone = asks_for_tests(session.board.last("plan"))
+    attempt = Attempt(number, tree, verdict, after, change, tests_alone=alone)
+    session.attempts.append(attempt)
+    session.prove_rest = None
+    blamed = f"\nthe coder finds the plan wrong: {change.plan_fault}" if change and change.plan_fault else ""
+    yield from session.put("verification", told(verdict, after) + blamed, number)
+    return attempt
 
 
 def _reconsidered(session: Team, tree: Tree, change: Change, number: int) -> Generator[Step, Any, Tree]:

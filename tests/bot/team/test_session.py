@@ -150,8 +150,33 @@ def test_what_is_delivered_is_told_in_the_words_by_which_it_was_made(
     assert delivery.board.all("change"), "the board is handed over"
 
 
-WHOLE_SPAN = [{"span": "calc.py::half", "text": "def half(number):\n    return number / 2\n"}]
+DISPUTED = {"wrong_tests": "test_odd asserts what nobody asked for"}
 STEPS = {"clarify": "half must divide", "method": "true division", "pseudocode": "give number / 2"}
+
+
+@pytest.mark.parametrize(
+    ("strategy", "scripts"),
+    [
+        ("self-collaboration", {"analyst-1": plan("It rounds."), "coder-1": submitted(FIX)}),
+        ("self-collaboration", {"analyst-1": plan("It rounds."), "coder-1": submitted(FIX, plan_fault="It is not.")}),
+        ("team", {"reproducer-1": REPRODUCED, "coder-1": submitted(FIX, **DISPUTED)}),
+        ("agentcoder", {"programmer-1": submitted(FIX, **STEPS, decision="change")}),
+    ],
+    ids=["before it is tested", "before it is planned anew", "before disputed tests are seen again", "before tests"],
+)
+def test_code_that_was_handed_over_when_the_money_ended_is_proved(
+    tmp_path: Path, strategy: str, scripts: dict[str, Any]
+) -> None:
+    delivery = played(tmp_path, strategy, scripts)
+    assert isinstance(delivery.stop, OverBudget)
+    assert len(delivery.attempts) == 1
+    assert delivery.best is not None
+    assert delivery.best.verdict.after.failed == 0
+    assert delivery.best.change is not None
+    assert delivery.best.tree.read("calc.py") == CODE.replace("//", "/").encode()
+
+
+WHOLE_SPAN = [{"span": "calc.py::half", "text": "def half(number):\n    return number / 2\n"}]
 DESIGN = {
     "tests": [
         {
