@@ -24,6 +24,7 @@ NO_FURTHER: Mapping[str, str] = {
     "prose": "it did not use its tools",
     "circles": "it made the same calls again and again, which told it nothing new",
     "context": "what it had done no longer fits into a request",
+    "share": "its share of the money was spent",
 }
 """How a role's work ended without a submission -> what is said of it."""
 

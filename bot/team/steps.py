@@ -44,7 +44,8 @@ class Answer:
     tree: Tree
     ended: str
     """`submitted`, or why it got no further: `steps` (its limit was reached), `prose` (it would not call tools),
-    `circles` (the same calls again and again) or `context` (what it had done no longer fits into a request)."""
+    `circles` (the same calls again and again), `context` (what it had done no longer fits into a request) or `share`
+    (its share of the money is spent)."""
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ from collections.abc import Generator
 from functools import partial
 from typing import Any
 
+from bot.errors import OverBudget
 from bot.team.delivery import Attempt, Delivery
 from bot.team.designs import code_of, merged
 from bot.team.evidence import Assignment, prove
 from bot.team.feedback import failing_own
 from bot.team.session import beside, keeping, settled, unfinished
-from bot.team.steps import Check, Step, Together
+from bot.team.steps import Answer, Ask, Check, Step, Strategy, Together
 from bot.team.testbench import Bench
 from bot.team.testing_roles import Programme
 from repo_tools.tree import Tree
@@ -53,7 +54,7 @@ def _one(bench: Bench, rounds: int) -> Work:
 def _many(bench: Bench, rounds: int, candidates: int) -> Work:
     names = [f"programmer-{number}" for number in range(1, candidates + 1)]
     asks = [*(bench.candidate(name) for name in names), bench.designed("test-designer-1")]
-    *answers, design = answered = yield Together({ask.agent: partial(beside, ask) for ask in asks})
+    *answers, design = answered = yield Together({ask.agent: partial(_candidate, ask) for ask in asks})
     for ask, answer in zip(asks, answered, strict=True):
         bench.unfinished += unfinished(ask, answer)
     programmes = [(it.submitted if isinstance(it.submitted, Programme) else None, it.tree) for it in answers]
@@ -73,6 +74,14 @@ def _many(bench: Bench, rounds: int, candidates: int) -> Work:
     best = trees[order[0]] if trees else (None, bench.work.tree)
     yield from bench.reasoned(best[0], best[1], 1)
     return (yield from _rounds(bench, rounds, best[0], best[1]))
+
+
+def _candidate(ask: Ask) -> Strategy[Answer]:
+    """One of those at work beside each other. That its share of the money ends is no end for the others."""
+    try:
+        return (yield from beside(ask))
+    except OverBudget:
+        return Answer(None, ask.on, "share")
 
 
 def _rounds(bench: Bench, rounds: int, programme: Programme | None, tree: Tree) -> Work:

@@ -356,6 +356,34 @@ def test_ac7_what_one_candidate_made_is_not_lost_by_how_another_ends(
     assert delivery.stop is None
 
 
+@pytest.mark.parametrize("poor", ["programmer-1", "programmer-2", "test-designer-1"])
+def test_ac7_what_others_made_is_not_lost_when_the_share_of_one_is_spent(
+    tmp_path: Path, work: Assignment, poor: str
+) -> None:
+    class Poor(Stage):
+        def complete(self, request: Request) -> Completion:
+            if request.agent in (poor, "programmer-3"):
+                raise OverBudget("spent")
+            return super().complete(request)
+
+    scripts = {"programmer-1": [RIGHT], "programmer-2": [RIGHT], "test-designer-1": [GOOD_TESTS]}
+    delivery = played(Poor(tmp_path, scripts, really), work, sampling, candidates=2)
+    assert delivery.best is not None
+    assert delivery.best.tree.read("calc.py") == CODE.replace("//", "/").encode()
+    assert delivery.best.sound is (poor != "test-designer-1")
+    assert any("its share of the money was spent" in said for said in delivery.unfinished)
+
+
+def test_ac7_when_no_candidate_can_be_paid_for_it_is_said(tmp_path: Path, work: Assignment) -> None:
+    class Poor(Stage):
+        def complete(self, request: Request) -> Completion:
+            raise OverBudget("spent")
+
+    delivery = played(Poor(tmp_path, {}, really), work, sampling, candidates=2)
+    assert (delivery.best, delivery.ended) == (None, "stopped")
+    assert isinstance(delivery.stop, OverBudget)
+
+
 def test_ac7_when_all_candidates_see_nothing_to_change_there_is_no_change(tmp_path: Path, work: Assignment) -> None:
     declined = reply(call("submit", **(STEPS | {"decision": "cannot_reproduce"})))
     scripts = {"programmer-1": [declined], "programmer-2": [declined], "test-designer-1": [GOOD_TESTS]}
