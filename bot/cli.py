@@ -41,13 +41,24 @@ RunName = Annotated[str | None, typer.Argument(help="The run's name or a part of
 def main() -> None:
     """Run the command line; an error is one clear text and an exit code."""
     from repo_tools.errors import CheckoutError
+    from repo_tools.store import IndexUnusable
     from sandbox.errors import SandboxError
 
     try:
         app()
-    except (AgentFixError, CheckoutError, SandboxError) as error:
-        STDERR.print(Text(f"agent-fix: {error}", style="red"))
-        sys.exit(2)
+    except (AgentFixError, CheckoutError, SandboxError, IndexUnusable) as error:
+        said = str(error)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        said = (
+            f"{error.filename}: {error.strerror}. Name a place that is there and may be written to; "
+            "what agent-fix keeps is in the folder that AGENT_FIX_STATE_DIR names."
+        )
+    else:
+        return
+    STDERR.print(Text(f"agent-fix: {said}", style="red"), soft_wrap=True)
+    sys.exit(2)
 
 
 @app.command()
@@ -77,6 +88,8 @@ def run(  # noqa: PLR0917 - options, not arguments
 
     settings = load_settings(model=model, budget_usd=budget_usd, max_minutes=max_minutes)
     issue = wiring.issue_text(issue_file, title, body)
+    if recording is None:
+        wiring.check_key(settings)
     try:
         with open_local(repo) as repository:
             commit = repository.resolve(base)
@@ -111,8 +124,10 @@ def resume(
 
     settings = load_settings(model=model, budget_usd=budget_usd, max_minutes=max_minutes)
     folder = find(settings.state_dir, name, resumable=True)
+    order = folder.order()
+    if order.recording is None:
+        wiring.check_key(settings)
     if folder.done:
-        order = folder.order()
         limits = replace(
             settings.limits, usd=budget_usd or order.limits.usd, minutes=max_minutes or order.limits.minutes
         )
@@ -224,6 +239,9 @@ def _report(ended: Any, json: bool) -> NoReturn:
     shown = PRESENTATIONS[ended.outcome]
     if json:
         typer.echo(ended.model_dump_json(indent=1))
+        raise typer.Exit(shown.exit_code)
+    if not ended.run:  # it was never begun: there is nothing to tell but why
+        Console().print(Panel(Text(ended.reason.strip()), title=shown.headline, title_align="left"))
         raise typer.Exit(shown.exit_code)
     lines = [Text(shown.text), Text(), Text(ended.reason.strip())]
     rows = {

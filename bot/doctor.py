@@ -47,7 +47,10 @@ def _git() -> Finding:
 
 
 def _disk(settings: Settings) -> Finding:
-    settings.state_dir.mkdir(parents=True, exist_ok=True)
+    try:
+        settings.state_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return Finding("disk", False, f"{settings.state_dir}: {error.strerror}; set AGENT_FIX_STATE_DIR to a folder")
     free = shutil.disk_usage(settings.state_dir).free
     text = f"{free / 1e9:.1f} GB free in {settings.state_dir}"
     if free >= FREE_BYTES:

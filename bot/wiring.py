@@ -13,7 +13,7 @@ from pathlib import Path
 from bot import repo_config
 from bot.errors import BadInput
 from bot.forge.local_repo import LocalRepo
-from bot.llm.openai_chat import OpenAIChat, Server
+from bot.llm.openai_chat import NO_KEY, OpenAIChat, Server
 from bot.llm.port import Model, Usage
 from bot.llm.prices import price
 from bot.llm.react_text import TextTools
@@ -98,6 +98,12 @@ def server(settings: Settings) -> Server:
     """Where the models are."""
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
     return Server(settings.openai_base_url, key, settings.request_seconds, settings.retries)
+
+
+def check_key(settings: Settings) -> None:
+    """Raise `BadInput` if there is no key for the model: that is found out before an environment is made in vain."""
+    if not server(settings).api_key:
+        raise BadInput(NO_KEY)
 
 
 def model(settings: Settings, order: Order, cancel: threading.Event) -> Model:

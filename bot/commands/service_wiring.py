@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 
 from bot import wiring
 from bot.errors import BadInput
@@ -49,13 +50,23 @@ def github(settings: Settings) -> Host:
         certificates=str(settings.ca_bundle) if settings.ca_bundle else None,
     )
     if settings.github_app_id and settings.github_app_key:
-        return GitHubApp(api, settings.github_app_id, settings.github_app_key.read_text("utf-8"))
+        return GitHubApp(api, settings.github_app_id, app_key(settings.github_app_key))
     if settings.github_token is not None:
         return GitHubByToken(api, settings.github_token.get_secret_value(), settings.repositories)
     raise BadInput(
         "There is no identity on GitHub: `agent-fix setup` makes an App, or set AGENT_FIX_GITHUB_TOKEN and "
         "AGENT_FIX_REPOSITORIES='[\"owner/name\"]'."
     )
+
+
+def app_key(file: Path) -> str:
+    """The App's private key. Raises `BadInput` if the file holds none."""
+    text = file.read_text("utf-8", errors="replace")
+    if "PRIVATE KEY-----" not in text:
+        raise BadInput(
+            f"{file} holds no private key: set AGENT_FIX_GITHUB_APP_KEY to the PEM file from the App's settings page."
+        )
+    return text
 
 
 def rules(settings: Settings) -> Rules:

@@ -34,6 +34,7 @@ def setup(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The setup page's port on this machine.")] = 8011,
 ) -> None:
     """Make the bot's GitHub App: open the page, click once, install it where it shall work."""
+    from bot.errors import BadInput
     from bot.forge.connection import Api
     from bot.forge.manifest import exchange
     from bot.settings import config_file, load_settings
@@ -50,7 +51,10 @@ def setup(
         keep(key, config, made)
         return f"{made.url}/installations/new"
 
-    server = ThreadingHTTPServer(("127.0.0.1", port), BaseHTTPRequestHandler)
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), BaseHTTPRequestHandler)
+    except OSError as error:
+        raise BadInput(f"Port {port} cannot be had ({error.strerror}): name another with --port.") from None
     own = f"http://127.0.0.1:{server.server_port}"
     shown = page(settings.github_api, own, state, name=name, url=url, organization=organization, label=settings.label)
     server.RequestHandlerClass = functools.partial(Handler, shown, state, finish, done)

@@ -20,6 +20,10 @@ from bot.llm import prices
 from bot.llm.port import Completion, Message, Request, ToolCall, ToolSpec, Usage
 
 POLL_SECONDS = 0.2
+NO_KEY = (
+    "There is no key for the model: set OPENAI_API_KEY, and OPENAI_BASE_URL for another provider "
+    "(a server of your own that needs none takes any word)."
+)
 TOO_LONG = ("context_length", "context length", "context window", "maximum context", "too long", "too many tokens")
 
 
@@ -45,10 +49,7 @@ class OpenAIChat:
     def complete(self, request: Request) -> Completion:
         """Raises `ModelFailed`, whose text names the next move, and `Cancelled`."""
         if not self._server.api_key:
-            raise ModelFailed(
-                "There is no key for the model: set OPENAI_API_KEY, and OPENAI_BASE_URL for another provider "
-                "(a server of your own that needs none takes any word)."
-            )
+            raise ModelFailed(NO_KEY)
         model = self._model_for(request.role)
         start = time.monotonic()
         try:

@@ -170,10 +170,11 @@ def find(state: Path, name: str | None, *, resumable: bool = False) -> RunFolder
     for run in there:
         if resumable and run.name == name and run.continued:
             raise BadInput(f"The run {run.name} goes on as {run.continued}: name that one.")
-    kind = "run to carry on:" if resumable else "run"
-    known = "\n".join(f"  {run.name}" for run in (matching or runs)[-10:]) or "  (none)"
+    kind = "run to carry on" if resumable else "run"
+    known = "\n".join(f"  {run.name}" for run in (matching or runs)[-10:])
     raise BadInput(
-        f"There is {'more than one' if matching else 'no'} {kind} {name or ''}. The newest:\n{known}".strip()
+        f"There is {'more than one' if matching else 'no'} {kind}{f' named {name}' if name else ''}. "
+        + (f"The newest:\n{known}" if known else "`agent-fix run` begins one.")
     )
 
 
