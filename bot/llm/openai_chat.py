@@ -98,9 +98,10 @@ class OpenAIChat:
             raise ModelFailed(f"{model} used up its output before it said anything: try a model with a larger one.")
         usage = _usage(answer.usage)
         name = answer.model or model
-        usd = prices.price(name, usage, self._server.base_url)
-        if usd is None:
-            usd = prices.price(model, usage, self._server.base_url)
+        # Without a count, what the call cost is not known: it was not free.
+        names = (name, model) if usage != Usage() else ()
+        found = (prices.price(one, usage, self._server.base_url) for one in names)
+        usd = next((price for price in found if price is not None), None)
         return Completion(text, calls, usage, name, round(seconds, 3), finish, usd)
 
     def _no_chat(self, sent: str) -> ModelFailed:

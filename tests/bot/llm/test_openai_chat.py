@@ -77,6 +77,11 @@ def test_a_model_without_a_price_has_none_and_missing_usage_counts_as_nothing() 
         assert OpenAIChat(Server(running.url, "k"), lambda role: "house-made").complete(REQUEST).usd is None
 
 
+def test_what_a_server_does_not_count_was_not_free() -> None:
+    done, _ = ask(reply(usage=None))
+    assert (done.model, done.usd) == (ask(reply())[0].model, None)
+
+
 def test_a_passing_failure_is_retried_by_the_library() -> None:
     done, asked = ask(error(500, "oops"), error(429, "slow down"), reply("third time"))
     assert (done.text, len(asked)) == ("third time", 3)
