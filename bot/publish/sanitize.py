@@ -40,6 +40,8 @@ URL = re.compile(
     r"(?P<scheme>(?:https?|ftp):)(?=//)(?P<rest>[^\s<>)\]]*)|(?<![A-Za-z0-9])(?P<www>www)(?=\.)", re.IGNORECASE
 )
 ADDRESS = re.compile(r"(?:https?|ftp)://[^\s<>)\]\0]*", re.IGNORECASE)
+UNCHECKED = re.compile(r"\[((?:skip|no)[ -](?:ci|actions|travis|circleci)|(?:ci|actions)[ -]skip)\]", re.IGNORECASE)
+"""What in the message of a commit keeps its checks from running."""
 TAG = re.compile(r"(?<!\\)((?:\\\\)*)<(?=[A-Za-z/!?])")
 AUTOLINK = re.compile(r"<(https?://[^<>\s]*)>", re.IGNORECASE)
 ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|nbsp|#39);)(?=#?\w+;)")
@@ -92,8 +94,16 @@ def line(text: str) -> str:
 def title(text: str) -> str:
     """`text` for a title, and so perhaps for a commit message: one line, without mention, reference or markup."""
     flat = re.sub(r"(?:[\w.-]+/[\w.-]+)?#(?=\d)|\bGH-(?=\d)", "issue ", line(text))
-    quiet = URL.sub(lambda found: _unlinked(found, ()), re.sub(r"<[^<>]*>", "", flat))
-    return MENTION.sub("@" + ZWSP, CLOSING.sub(rf"\1{ZWSP}", quiet)).strip()
+    quiet = URL.sub(lambda found: _unlinked(found, ()), re.sub(r"<(?=[A-Za-z/!?])[^<>]*>", "", flat))
+    return MENTION.sub("@" + ZWSP, CLOSING.sub(rf"\1{ZWSP}", UNCHECKED.sub(r"(\1)", quiet))).strip()
+
+
+def commit_message(text: str) -> str:
+    """`text` for the message of a commit, which GitHub reads as well: it notifies nobody, closes no issue and lets all
+    checks run. No Markdown is treated."""
+    plain = UNCHECKED.sub(r"(\1)", visible(text))
+    quiet = URL.sub(lambda found: _untracked(found[0]), plain)
+    return MENTION.sub("@" + ZWSP, FOREIGN.sub(rf"\1{ZWSP}", CLOSING.sub(rf"\1{ZWSP}", quiet)))
 
 
 def code(text: str) -> str:
@@ -167,6 +177,10 @@ def _unlinked(found: re.Match[str], hosts: Collection[str]) -> str:
         return found["www"] + ZWSP
     dead = found["scheme"] + ZWSP + found["rest"]
     return found[0] if _leads_to(found[0], hosts) else dead
+
+
+def _untracked(address: str) -> str:
+    return address.replace("://", f":{ZWSP}//") if TRACKED.search(address) else address
 
 
 def _leads_to(address: str, hosts: Collection[str]) -> bool:

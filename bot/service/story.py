@@ -12,6 +12,7 @@ from bot.llm.budget import Meter
 from bot.publish.gate import Policy, objections
 from bot.publish.pointers import pointers
 from bot.publish.proposal import Changed, CheckText, PullRequestText, Story, propose
+from bot.publish.sanitize import commit_message
 from bot.records import CommandRun, Completed, Record, Tested
 from bot.secrets_mask import masked
 from bot.service.order import Ended, Order
@@ -103,7 +104,7 @@ def planned(delivery: Delivery) -> tuple[str, ...]:
 
 def message(order: Order, best: Attempt, text: PullRequestText) -> str:
     """The commit's message: what the change does, and which issue it is for."""
-    about = f"\n\n{best.change.summary}" if best.change else ""
+    about = f"\n\n{commit_message(best.change.summary)}" if best.change else ""
     link = f"\n\nFor #{order.task.number}" if order.task.number else ""
     return f"{text.title}{about}{link}\n"
 

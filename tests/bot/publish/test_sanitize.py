@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -76,6 +77,29 @@ def test_titles_notify_and_refer_to_nobody(text: str) -> None:
     assert "\n" not in shown
     assert not rendering.MENTION.search(shown)
     assert not rendering.CLOSING.search(shown)
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=texts)
+@example(text="It fixes\nowner/repo#12 and closes https://github.com/o/r/issues/5")
+@example(text="resolves #3,\n@someone")
+def test_messages_of_commits_notify_and_close_nothing_and_keep_their_lines(text: str) -> None:
+    shown = sanitize.commit_message(text)
+    assert not rendering.MENTION.search(shown)
+    assert not rendering.CLOSING.search(shown)
+    assert not re.search(r"https?://[^\s<>)\]]+/(?:issues|pull)/\w", shown)
+    assert shown.count("\n") == sanitize.visible(text).count("\n")
+
+
+@pytest.mark.parametrize("word", ["[skip ci]", "[CI skip]", "[no ci]", "[skip actions]", "[actions skip]", "[ci-skip]"])
+def test_nothing_in_a_title_or_a_message_keeps_the_checks_from_running(word: str) -> None:
+    for shown in (sanitize.title(f"Mend it {word}"), sanitize.commit_message(f"It mends it.\n\n{word}\n")):
+        assert word not in shown
+        assert word.strip("[]") in shown
+
+
+def test_a_title_keeps_what_is_compared() -> None:
+    assert sanitize.title("Tell a < 3 from b > 2 <b>now</b>") == "Tell a < 3 from b > 2 now"
 
 
 @settings(deadline=None)
