@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from bot.errors import TimedOut, public
 from bot.publish.gate import Policy
 from bot.publish.sanitize import clip
-from bot.publish.verdict import Baseline, Verdict, baseline, score
+from bot.publish.verdict import Baseline, Level, Verdict, baseline, score
 from bot.service.effects import RunEffects
 from bot.task import Task
 from bot.team.delivery import Attempt
@@ -55,6 +55,8 @@ def as_a_whole(
         verdict, after = _judged(tree, task, policy, effects_on(Tree(fork)), given)
     except (SetupFailed, NameRefused, TimedOut, SandboxDied) as error:
         said = f"Judged against the pull request as it was, not as a whole: {clip(public(error), 200)}"
+        if best.verdict.level is Level.READY:
+            return replace(best, verdict=replace(best.verdict, level=Level.DRAFT, reasons=(said,)))
         return replace(best, measured=(*best.measured, said))
     return replace(best, verdict=verdict, after=after)
 

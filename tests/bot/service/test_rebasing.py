@@ -116,6 +116,19 @@ def test_where_the_beginning_cannot_be_set_up_any_more_it_is_said(repository: Re
     assert "not as a whole: no such package" in whole.measured[-1]
 
 
+def test_what_was_not_judged_as_a_whole_is_not_ready(repository: Repository, tmp_path: Path) -> None:
+    alone, _ = revised(repository, tmp_path, CHANGES=b"more\n")
+    good = replace(alone, verdict=replace(alone.verdict, level=Level.READY, reasons=()))
+
+    def fails(_: Tree) -> Any:
+        raise TimedOut("the time is spent")
+
+    whole = as_a_whole(good, repository.resolve("fork"), TASK, Policy(), fails, given=WHOLE)
+    assert whole.verdict.level is Level.DRAFT
+    assert "not as a whole: the time is spent" in "".join(whole.verdict.reasons)
+    assert whole.verdict.after == good.verdict.after
+
+
 @pytest.fixture
 def moved(made: GitRepository) -> str:
     """A branch that moved on from the commit at which the work began."""
