@@ -235,19 +235,21 @@ def _exit_code(outcome: Outcome) -> int:
 def _report(ended: Any, json: bool) -> NoReturn:
     """Say how a run ended, and end the process accordingly."""
     from bot.publish.outcomes import PRESENTATIONS
+    from bot.transcript_summary import printable
 
     shown = PRESENTATIONS[ended.outcome]
     if json:
         typer.echo(ended.model_dump_json(indent=1))
         raise typer.Exit(shown.exit_code)
+    reason = Text(printable(ended.reason.strip()))
     if not ended.run:  # it was never begun: there is nothing to tell but why
-        Console().print(Panel(Text(ended.reason.strip()), title=shown.headline, title_align="left"))
+        Console().print(Panel(reason, title=shown.headline, title_align="left"))
         raise typer.Exit(shown.exit_code)
-    lines = [Text(shown.text), Text(), Text(ended.reason.strip())]
+    lines = [Text(shown.text), Text(), reason]
     rows = {
         "branch": ended.branch,
         "pull request": ended.pull_request,
-        "files": ", ".join(ended.files),
+        "files": printable(", ".join(ended.files)),
         "tests that pass now": len(ended.fixed_tests) or "",
         "new tests": len(ended.new_tests) or "",
         "spent": f"{ended.calls} calls, {ended.tokens_in:,} + {ended.tokens_out:,} tokens, "

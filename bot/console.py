@@ -24,6 +24,7 @@ from bot.records import (
     Tested,
     ToolUsed,
 )
+from bot.transcript_summary import printable
 
 SHOWN_LINES = 8
 
@@ -61,6 +62,7 @@ class Progress:
             line = self._taken(record)
             if line is None:
                 return
+            line = printable(line)
             self._lines = [*self._lines, line][-SHOWN_LINES:]
             if not self._console.is_terminal:
                 self._console.print(Text(f"{self._used()}  {line}"), soft_wrap=True)
@@ -117,7 +119,7 @@ def money(spent: Spent) -> str:
     """What was spent in dollars, or that it is not known."""
     if spent.unpriced == spent.calls and spent.calls:
         return "price not known"
-    return f"${spent.usd:.3f}"
+    return f"${spent.usd:.3f}" + (f" and {spent.unpriced} calls of unknown price" if spent.unpriced else "")
 
 
 def limits_line(spent: Spent, limits: Limits) -> str:
