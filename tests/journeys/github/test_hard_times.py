@@ -11,6 +11,7 @@ import pytest
 
 from tests.fakes.github_server import bare
 from tests.fakes.github_server.faults import Fault
+from tests.journeys.github.projects import widgets
 from tests.journeys.github.town import Town, town
 
 
@@ -36,28 +37,18 @@ def test_a_default_branch_called_trunk_that_moved_is_rebased_onto_and_verified_a
     assert here.read(pull.pull.head, "NEWS") == "new"
 
 
-def test_a_base_that_conflicts_leaves_the_pull_request_on_the_old_one(bot: Town) -> None:
-    here = bot.elsewhere("conflicting")
-    issue = here.issue()
-    path = "src/hourglass/writing.py"
-    old = bare.head(here.repository.path, "main")
-
-    def rewrite() -> None:
-        bare.commit(
-            here.repository.path,
-            "main",
-            {path: b"def format(*_):\n    raise NotImplementedError\n"},
-            "No",
-            "a@b.example",
-        )
-
-    here.at_request(4, rewrite)
-    here.label(issue)
-    here.settled(issue, "Fixed", pulls=1)
-    pull = here.pull(issue)
-    assert f"conflicts with this in {path}" in (pull.body or "").replace("`", "")
-    assert pull.pull is not None
-    assert bare.git(here.repository.path, "merge-base", "main", pull.pull.head_sha).strip() == old
+def test_a_base_that_conflicts_leaves_the_pull_request_on_the_old_one(tmp_path: Path) -> None:
+    with town(tmp_path, widgets()) as here:
+        here.serve()
+        issue, path = here.issue(), here.repository.path
+        old = bare.head(path, "main")
+        here.at_request(2, lambda: bare.commit(path, "main", {"size.sh": b"size() { exit 1; }\n"}, "No", "a@b.example"))
+        here.label(issue)
+        here.settled(issue, "Fixed", pulls=1)
+        pull = here.pull(issue)
+        assert "conflicts with this in size.sh" in (pull.body or "").replace("`", "")
+        assert pull.pull is not None
+        assert bare.git(path, "merge-base", "main", pull.pull.head_sha).strip() == old
 
 
 @pytest.mark.timeout(300)

@@ -10,11 +10,20 @@ import pytest
 
 from tests.fakes.github_server import acts
 from tests.fakes.github_server.state import Issue
+from tests.journeys.github.projects import widgets
 from tests.journeys.github.town import LABEL, Town, town
 
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+    with town(tmp_path_factory.mktemp("town"), widgets()) as made:
+        made.serve()
+        yield made
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+    """With several roles, and containers."""
     with town(tmp_path_factory.mktemp("town")) as made:
         made.serve()
         yield made
@@ -75,7 +84,8 @@ def stop(here: Town, issue: Issue) -> None:
 
 
 @pytest.mark.parametrize("act", [stop, unlabel, close], ids=["stop", "label removed", "closed"])
-def test_called_off_midway_it_stops_within_seconds_and_says_so(here: Town, act: Callable[[Town, Issue], None]) -> None:
+def test_called_off_midway_it_stops_within_seconds_and_says_so(team: Town, act: Callable[[Town, Issue], None]) -> None:
+    here = team
     issue, called = here.issue(), threading.Event()
     told: list[float] = []
 
@@ -113,7 +123,7 @@ def test_somebody_else_cannot_call_it_off_and_who_may_is_told_why_it_did_so(here
     assert f"The run ended: **{ended}**" in body
     assert "Asked for by `will`" in body
     assert "1. Plan: Decided to change something." in body
-    assert "| `coder` | `coder` |" in body
+    assert "| `single` | `single` |" in body
     assert [one.content for one in issue.comments[-2].reactions] == ["eyes"]
     assert here.asked() == asked
     here.say(issue, "/agent-fix explain", by="rita")
