@@ -134,10 +134,13 @@ def changed_files(tree: Tree) -> tuple[Changed, ...]:
     for path, state in sorted(tree.patch.files.items()):
         old = tree.base.read(path) if path in base else b""
         new = state.data if state is not None else b""
-        lines = difflib.ndiff(old.decode("latin-1").splitlines(), new.decode("latin-1").splitlines())
-        marks = [line[0] for line in lines]
+        before, after = (data.decode("latin-1").splitlines() for data in (old, new))
+        # Not `ndiff`: it compares within lines, and of hundreds that are alike comes to no end.
+        parts = difflib.SequenceMatcher(None, before, after).get_opcodes()
+        changed = [part for part in parts if part[0] != "equal"]
+        added, removed = sum(part[4] - part[3] for part in changed), sum(part[2] - part[1] for part in changed)
         kind = "deleted" if state is None else "changed" if path in base else "new"
-        found.append(Changed(path, marks.count("+"), marks.count("-"), kind))
+        found.append(Changed(path, added, removed, kind))
     return tuple(found)
 
 
