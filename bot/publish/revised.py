@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from bot.publish.blocks import block, content, replaced
@@ -10,6 +11,11 @@ from bot.publish.sanitize import code
 
 REVISIONS = "revisions"
 HEADING = "## Revisions"
+TRANSCRIPT = re.compile(
+    r"<details>\r?\n<summary>Transcript, condensed</summary>\s+(?P<ticks>`{3,})text\r?\n.*?\n(?P=ticks)\s+</details>",
+    re.DOTALL,
+)
+"""As `bot.publish.proposal` folds it; the check run and the git note have it, too."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,8 @@ def _after_evidence(body: str) -> tuple[str, str]:
 
 
 def _fitting(start: str, end: str, entries: list[str]) -> str:
-    """The whole, without what earlier revisions did if it would be too long."""
+    """The whole; if it would be too long, without what earlier revisions did, then without the first transcript."""
     whole = start + block(REVISIONS, "\n\n".join(entries)) + end
-    return whole if len(whole) <= BODY_CHARS else start + block(REVISIONS, f"{HEADING}\n\n{entries[-1]}") + end
+    if len(whole) > BODY_CHARS:
+        whole = start + block(REVISIONS, f"{HEADING}\n\n{entries[-1]}") + end
+    return whole if len(whole) <= BODY_CHARS else TRANSCRIPT.sub("", whole)

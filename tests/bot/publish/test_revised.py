@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from bot.publish.blocks import block, content
 from bot.publish.proposal import BODY_CHARS, EVIDENCE, STATE, propose
 from bot.publish.revised import REVISIONS, Revised, revised_body, was_draft
@@ -52,6 +54,19 @@ def test_however_many_revisions_there_are_the_body_fits() -> None:
         assert len(body) <= BODY_CHARS
     assert "`0000000000`" in body
     assert content(body, EVIDENCE) == FIRST.evidence
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_what_a_revision_did_goes_before_the_first_transcript(ends: str) -> None:
+    long = replace(READY, transcript="one step\n" * 20_000)
+    body = propose(long).body.replace("\n", ends)
+    assert "one step" in body
+    shown = revised_body(body, replace(FIRST, account="x" * 6_000))
+    assert len(shown) <= BODY_CHARS
+    assert "x" * 6_000 in shown
+    assert "one step" not in shown
+    assert content(shown, EVIDENCE) == FIRST.evidence
+    assert shown.count("<details>") == shown.count("</details>") == body.count("<details>") - 1
 
 
 def test_text_that_looks_like_a_replacement_is_taken_as_it_is() -> None:
