@@ -33,7 +33,7 @@ def converse(ask: Ask, effects: Effects, known_bad: frozenset[str] = frozenset()
 
     Raises what `effects` raises (budget, a dead sandbox or model), and `OverBudget` if its brief is too large.
     """
-    desk = Desk(ask.role, ask.agent, ask.on, effects, known_bad, ask.objection)
+    desk = Desk(ask.role, ask.agent, ask.on, effects, known_bad, ask.objection, issue=ask.brief.get("issue", ""))
     tools = tools_of(ask.role)
     messages = list(opening(render(ask.role.opening or f"{ask.role.name}_brief", ask.brief), ask.role))
     prose, repeats = 0, Repeats()

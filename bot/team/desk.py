@@ -55,8 +55,12 @@ class Desk:
     submitted: Submission | None = None
     unmet: list[str] = field(default_factory=list)
     """What did not go well in the current reply, in words: a submission beside it is not taken."""
-    tested: tuple[Tree, bool] | None = None
-    """The tree of the last test run, and whether something failed there that did not before any change."""
+    issue: str = ""
+    """The issue as it is shown to the role, if it is."""
+    tested: tuple[Tree, Mapping[str, str]] | None = None
+    """The tree of the last test run, and what failed there that did not before any change: id -> its text."""
+    asked_why: bool = False
+    """Whether the role was asked what its failing tests have to do with the issue."""
 
     began: Tree = field(init=False)
 

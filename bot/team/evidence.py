@@ -69,7 +69,7 @@ def prove(
         after,
         own=files,
         own_without=without,
-        stated=f"{work.task.title}\n{work.task.body}\n{stated}",
+        stated="\n".join([work.task.title, work.task.body, *(one.body for one in work.task.comments), stated]),
         again=again,
         objections=[*objections(tree, files, work.policy), *work.baseline.objections, *more],
     )

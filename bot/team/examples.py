@@ -75,9 +75,9 @@ def outcomes(result: Result) -> tuple[Ran, ...]:
 
 
 def shown(ran: Sequence[Ran]) -> str:
-    """What came out, for a reader."""
+    """What came out, for a reader; empty if the code only lacks names that the issue leaves to the reader."""
     parts = []
-    for one in ran:
+    for one in (one for one in ran if not _lacks_a_name(one.got)):
         said = f"{one.source.rstrip()}\n-> {one.got.strip()[-SHOWN:] or '(nothing printed)'}"
         parts.append(
             said
@@ -100,9 +100,15 @@ def compared(before: Sequence[Ran], after: Sequence[Ran]) -> str:
 
 
 def _tells(got: str) -> bool:
-    """Whether an output says anything of the project: not if nothing came, or the issue leaves names to the reader."""
-    lines = got.strip().splitlines()
-    return bool(lines) and not lines[-1].startswith("NameError:")
+    """Whether an output says anything of the project."""
+    return bool(got.strip()) and not _lacks_a_name(got)
+
+
+def _lacks_a_name(got: str) -> bool:
+    """Whether the issue's own code, and not the project's, uses a name that is not there."""
+    lines = got.strip().splitlines() or [""]
+    places = [line for line in lines if line.lstrip().startswith('File "')]
+    return lines[-1].startswith("NameError:") and all('"<issue>"' in line for line in places[-1:])
 
 
 def _short(text: str) -> str:

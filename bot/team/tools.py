@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from bot.publish.failures import is_right_reason, read_failure
 from bot.team import trim
 from bot.team.designs import code_of
 from bot.team.desk import Desk, Tool, ToolRefused
@@ -216,12 +217,28 @@ def _run_tests(desk: Desk, wanted: RunTests) -> str:
         return trim.of_tests(report, desk.known_bad)
     report = desk.effects.test(desk.agent, desk.tree, tuple(wanted.tests), "asked for by the role")
     fresh = report.having(TestOutcome.FAILED, TestOutcome.ERROR) - desk.known_bad
-    desk.tested = (desk.tree, bool(fresh))
+    desk.tested = (desk.tree, {test: report.messages.get(test, "") for test in sorted(fresh)})
     if desk.role.writes is Writes.NOTHING:
         desk.unmet.append("you have not seen yet what the tests said")
     elif not desk.role.red and (fresh or not report.tests):
         desk.unmet.append("the tests did not pass")
     return trim.of_tests(report, desk.known_bad)
+
+
+def _see_that_tests_reproduce(desk: Desk, reason: str) -> None:
+    """Raises `ToolRefused` unless the tests as they are now were seen to fail, for the reason that is given."""
+    if desk.tested is None or desk.tested[0] != desk.tree:
+        raise ToolRefused("not taken: you did not run the tests as they are now. Tests that reproduce an issue fail.")
+    failures = [read_failure(text) for text in desk.tested[1].values()]
+    if not failures:
+        raise ToolRefused("not taken: no test failed. Tests that reproduce an issue fail before it is solved.")
+    # Told once: where it cannot be helped, as for a new name that the issue leaves open, the verdict says so.
+    if not desk.asked_why and not any(is_right_reason(one, f"{desk.issue}\n{reason}") for one in failures):
+        desk.asked_why = True
+        raise ToolRefused(
+            f"not taken: the tests fail with `{failures[0].gist}`, which neither the issue nor your reason names. If "
+            "the issue is about that, name it in `reason` and say why; if not, they show something else: mend them."
+        )
 
 
 TOOLS = {
@@ -265,9 +282,8 @@ def _submit(desk: Desk, wanted: Submission) -> str:
         raise ToolRefused("there is no new test yet. Write the tests and run them before you submit.")
     if isinstance(wanted, Reproduction) and (wanted.decision == "reproduced") != changed:
         raise ToolRefused(f"there are {'' if changed else 'no '}new tests, but your decision is {wanted.decision}.")
-    if isinstance(wanted, Reproduction) and desk.tree.patch != desk.began.patch and desk.tested != (desk.tree, True):
-        said = "no test failed" if desk.tested == (desk.tree, False) else "you did not run the tests as they are now"
-        raise ToolRefused(f"not taken: {said}. Tests that reproduce an issue fail before it is solved.")
+    if isinstance(wanted, Reproduction) and desk.tree.patch != desk.began.patch:
+        _see_that_tests_reproduce(desk, wanted.reason)
     if isinstance(wanted, Challenge) and wanted.verdict == "refuted" and not wanted.counterexample:
         raise ToolRefused("to refute the change, give the counterexample that you executed.")
     if isinstance(wanted, Plan) and wanted.decision == "change" and not wanted.subtasks:

@@ -71,8 +71,8 @@ def _run_examples(session: Team) -> Generator[Step, Any, None]:
     if found and examples.is_python(session.work.tree):
         result: Result = yield Execute(session.work.tree, examples.command(found))
         session.before = examples.outcomes(result)
-        if session.before:
-            yield from session.put("executed", examples.shown(session.before), 1)
+        if said := examples.shown(session.before):
+            yield from session.put("executed", said, 1)
 
 
 def _replan(session: Team, number: int) -> Generator[Step, Any, Plan | None]:

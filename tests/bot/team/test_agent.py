@@ -182,6 +182,46 @@ def test_a_reproduction_is_taken_only_after_its_tests_were_seen_to_fail(
     assert all(says in text for text in refused)
 
 
+OTHER = "AttributeError: 'int' object has no attribute 'items'"
+NAMED = call(
+    "submit", decision="reproduced", reason="The status is taken for the headers: an AttributeError is raised."
+)
+
+
+@pytest.mark.parametrize(
+    ("issue", "failure", "then"),
+    [
+        ("Wrong values or IndexError", OTHER, [reply(NAMED)]),
+        ("Wrong values or IndexError", OTHER, [reply(TEST, TESTS_RUN, RED)]),
+        ("Wrong values", OTHER, []),
+        ("An AttributeError is raised", OTHER, []),
+        ("Wrong values or IndexError", "assert 1 == 3", []),
+        ("Wrong values", "ImportError: cannot import name 'brand_new' from 'a'", [reply(TEST, TESTS_RUN, RED)]),
+        ("Wrong values", "fixture 'nowhere' not found", [reply(TEST, TESTS_RUN, RED)]),
+        ("Give it a name", "ImportError: cannot import name 'brand_new' from 'a'", [reply(RED)]),
+    ],
+)
+def test_a_reproduction_whose_tests_fail_for_what_neither_issue_nor_reason_names_is_asked_once_for_why(
+    tmp_path: Path, issue: str, failure: str, then: list[Completion]
+) -> None:
+    def tests(tree: Tree, _: tuple[str, ...]) -> TestReport:
+        return report(failed={"t": "assert 1 == 3" if b"assert x == 3" in tree.read("tests/test_a.py") else failure})
+
+    stage = Stage(tmp_path, {"reproducer-1": [reply(IDLE, TESTS_RUN, RED), *map(unidled, then)]}, tests)
+    brief = {place: f"the {place}" for place in REPRODUCER.reads} | {"issue": issue}
+    answer = converse(Ask(REPRODUCER, TREE, brief, "reproducer-1"), stage)
+    assert answer.ended == "submitted"
+    assert len(stage.requests) == 1 + len(then)
+    refused = [text for _, name, text, ok in stage.answers if name == "submit" and not ok]
+    assert [failure in text for text in refused] == [True] * len(then)
+
+
+def unidled(completion: Completion) -> Completion:
+    """A test that follows the one of `IDLE`."""
+    again = call("edit", path="tests/test_a.py", edits=[{"old": "pass  # x == 3", "new": "assert x == 3"}])
+    return reply(*(again if one == TEST else one for one in completion.tool_calls))
+
+
 def test_prose_is_answered_and_ends_at_last(tmp_path: Path) -> None:
     answer, stage = coder(tmp_path, *[reply(text="I think that …")] * (PROSE_LIMIT + 1))
     assert answer.ended == "prose"

@@ -69,3 +69,14 @@ def test_code_that_says_nothing_of_the_project_is_not_spoken_of() -> None:
     assert compared([unknown, silent], [unknown, silent]) == ""
     spoken = Ran("half(3)", None, "1")
     assert "same output" in compared([unknown, spoken], [unknown, spoken])
+    assert shown([unknown]) == ""
+    assert shown([unknown, spoken]) == "half(3)\n-> 1"
+
+
+def test_a_name_that_the_project_lacks_itself_is_shown() -> None:
+    trace = (
+        'Traceback (most recent call last):\n  File "<issue>", line 1, in <module>\n  File "calc.py", line 3, in half\n'
+    )
+    ran = Ran("half(3)", None, f"{trace}NameError: name 'nubmer' is not defined")
+    assert "nubmer" in shown([ran])
+    assert shown([Ran("half(3)", None, "NameError: name 'half' is not defined")]) == ""
