@@ -147,6 +147,7 @@ def test_a_suite_that_leaves_a_daemon_behind_ends_all_the_same(tmp_path: Path) -
 
 
 PROSE = [answer("I have thought about it and believe that all is well.")] * 20
+CIRCLES = [answer("", ("search", {"pattern": "half"}))] * 20
 
 
 @pytest.mark.parametrize(
@@ -161,7 +162,8 @@ PROSE = [answer("I have thought about it and believe that all is well.")] * 20
             },
             Outcome.GAVE_UP,
         ),
-        (GOOD | {"analyst-1": [answer("", ("search", {"pattern": "half"}))] * 20}, Outcome.GAVE_UP),
+        (dict.fromkeys(("analyst-1", "coder-1", "tester-1"), CIRCLES), Outcome.GAVE_UP),
+        (GOOD | {"analyst-1": CIRCLES}, Outcome.FIXED),
         (
             GOOD
             | {
@@ -176,7 +178,7 @@ PROSE = [answer("I have thought about it and believe that all is well.")] * 20
             Outcome.FIXED,
         ),
     ],
-    ids=["prose alone", "never submits", "goes in circles", "edits outside"],
+    ids=["prose alone", "never submits", "all go in circles", "the analyst goes in circles", "edits outside"],
 )
 def test_a_model_that_does_not_play_along(
     tmp_path: Path, script: dict[str, list[Completion]], outcome: Outcome
