@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import warnings
 
 import tree_sitter
 
+from repo_tools import python_code
 from repo_tools.languages import Unparsed, language_of, parse
 
 SHOWN = 40
@@ -55,7 +55,7 @@ def _python_fault(data: bytes) -> str | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the target's invalid escapes are not ours to complain of
-            ast.parse(data)
+            python_code.module(data)
     except SyntaxError as error:
         return f"line {error.lineno or 1}, column {error.offset or 1}: {error.msg}"
     except (ValueError, RecursionError, MemoryError):

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
+from repo_tools import python_code
+
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 SKIPS = frozenset(
     ("skip", "skipif", "skipIf", "skipUnless", "skipTest", "SkipTest", "xfail", "expectedFailure", "importorskip")
@@ -61,7 +63,7 @@ class TestFile:
 def read_tests(source: str) -> TestFile | None:
     """The tests of a Python file; `None` if it cannot be parsed."""
     try:
-        module = ast.parse(source)
+        module = python_code.module(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     file = TestFile()

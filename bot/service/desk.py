@@ -20,7 +20,7 @@ from bot.service.database import connections
 from bot.service.requests import Occurrence, Publication, PublishedOn, RunRequest, Told
 
 APPLICATION = "agent-fix"
-ACTS, RUNS = "acts", "runs"
+ACTS, RUNS, CLOCK = "acts", "runs", "clock"
 UNFINISHED = ("ENQUEUED", "DELAYED", "PENDING")
 TOLD = 400
 """States that are looked through for what was said of the runs for one issue."""

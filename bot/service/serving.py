@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bot.service.acts import scheduled_sweep
 from bot.service.database import prepare
-from bot.service.desk import ACTS, APPLICATION, RUNS, Desk
+from bot.service.desk import ACTS, APPLICATION, CLOCK, RUNS, Desk
 from bot.service.parts import AT_ONCE
 from bot.service.parts import QUEUES as PARTS
 from bot.service.parts import declare_queues as declare_parts
@@ -77,7 +77,7 @@ def engine(
                 "log_level": "ERROR",
             }
         )
-        DBOS.listen_queues([ACTS] * (Role.PUBLISHER in roles) + [RUNS, *PARTS] * (Role.WORKER in roles))
+        DBOS.listen_queues([ACTS, CLOCK] * (Role.PUBLISHER in roles) + [RUNS, *PARTS] * (Role.WORKER in roles))
         desk, done = Desk(database), threading.Event()
         furnish(desk)
         try:
@@ -104,6 +104,8 @@ def _declare_queues(capacity: Capacity) -> None:
         polling_interval_sec=POLL_SECONDS,
         on_conflict="always_update",
     )
+    # Of its own: what the engine's clock starts has no partition, and is never taken from a queue that has some.
+    DBOS.register_queue(CLOCK, worker_concurrency=1, polling_interval_sec=POLL_SECONDS, on_conflict="always_update")
     DBOS.register_queue(
         RUNS,
         global_concurrency=capacity.everywhere,
@@ -122,7 +124,7 @@ def _schedule(minutes: int) -> None:
                 "workflow_fn": scheduled_sweep,
                 "schedule": f"*/{minutes} * * * *",
                 "context": None,
-                "queue_name": ACTS,
+                "queue_name": CLOCK,
             }
         ]
     )

@@ -11,6 +11,7 @@ from bot.publish.python_tests import read_tests
 from bot.team.evidence import test_files
 from bot.team.selection import Showing
 from bot.team.testing_roles import KINDS, DesignedTest, TestDesign
+from repo_tools import python_code
 from repo_tools.languages import Unparsed, language_of
 from repo_tools.patch import Patch
 from repo_tools.symbols import Definition, definitions
@@ -186,7 +187,7 @@ def _literal(text: str) -> object:
     if text in named:
         return named[text]
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(python_code.expression(text))
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return _NO_LITERAL
 

@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from bot.team.hunks import changed_lines, code_files
+from repo_tools import python_code
 from repo_tools.tree import Tree
 from sandbox.port import Result
 
@@ -59,7 +60,7 @@ def _of_file(tree: Tree, path: str) -> Iterator[Target]:
 
 def _functions(data: bytes) -> dict[str, ast.FunctionDef]:
     try:
-        body = ast.parse(data).body
+        body = python_code.module(data).body
     except (SyntaxError, ValueError, RecursionError):
         return {}
     return {node.name: node for node in body if isinstance(node, ast.FunctionDef) and not node.decorator_list}
@@ -91,7 +92,7 @@ def _kind(annotation: ast.expr | None) -> Kind | None:  # noqa: PLR0911 - one re
             return "None"
         case ast.Constant(value=str() as text):
             try:
-                return _kind(ast.parse(text, mode="eval").body)
+                return _kind(python_code.expression(text))
             except SyntaxError:
                 return None
         case ast.Name(id=name) | ast.Attribute(attr=name):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from repo_tools import python_code
 from repo_tools.file_kinds import FileKind, kinds
 from repo_tools.patch import EXECUTABLE, REGULAR
 from repo_tools.test_files import is_test
@@ -172,6 +173,6 @@ def _parsed(path: str, data: bytes) -> ast.Module | None:
     if not path.endswith(".py"):
         return None
     try:
-        return ast.parse(data)
+        return python_code.module(data)
     except (SyntaxError, ValueError, RecursionError):
         return None

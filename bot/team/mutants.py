@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.team.hunks import changed_lines, code_files
+from repo_tools import python_code
 from repo_tools.tree import Tree
 
 MOST = 4
@@ -55,7 +56,7 @@ def mutants(tree: Tree, most: int = MOST) -> tuple[Mutant, ...]:
 def _of_file(tree: Tree, path: str) -> Iterator[Mutant]:
     data = tree.read(path)
     try:
-        module = ast.parse(data)
+        module = python_code.module(data)
     except (SyntaxError, ValueError, RecursionError):
         return
     lines = changed_lines(tree, path)
@@ -104,7 +105,7 @@ def _replaced(data: bytes, node: ast.AST, text: str) -> bytes | None:
     lines[node.lineno - 1] = row[: node.col_offset] + text.encode() + row[node.end_col_offset :]
     changed = b"\n".join(lines)
     try:
-        ast.parse(changed)
+        python_code.module(changed)
     except (SyntaxError, ValueError):
         return None
     return changed

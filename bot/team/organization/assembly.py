@@ -17,6 +17,7 @@ from bot.team.organization.spans import (
     owner_of,
     shifted,
 )
+from repo_tools import python_code
 from repo_tools.text_file import TextFile, decode
 from repo_tools.tree import Tree
 
@@ -143,14 +144,14 @@ def missing_imports(path: str, lines: Sequence[str], wanted: Iterable[str]) -> t
 
 def _python_imports(text: str, wanted: Sequence[str]) -> tuple[int, list[str]]:
     try:
-        body = ast.parse(text).body
+        body = python_code.module(text).body
     except (SyntaxError, ValueError):
         return 0, []
     known = {name for node in body for name in _imported(node)}
     new = []
     for line in wanted:
         try:
-            names = {name for node in ast.parse(line).body for name in _imported(node)}
+            names = {name for node in python_code.module(line).body for name in _imported(node)}
         except (SyntaxError, ValueError):
             continue
         if not names <= known:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from bot.team.organization.spans import CONTAINERS, Span, lines_of, outline, text_of
+from repo_tools import python_code
 from repo_tools.symbols import Definition
 from repo_tools.tree import Tree
 
@@ -89,7 +90,7 @@ def _under(head: str, old: str) -> str:
     """A function's old text with a new head; empty if it cannot be told where the head ends."""
     lines = _dedented(old)
     try:
-        node = ast.parse("\n".join(lines)).body[0]
+        node = python_code.module("\n".join(lines)).body[0]
     except (SyntaxError, ValueError, IndexError):
         return ""
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.body[0].lineno <= node.lineno:
@@ -160,7 +161,7 @@ def _parsed(signature: str) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Clas
     text = signature.strip()
     for candidate in (text, text.rstrip(":") + ": pass", text + "\n    pass"):
         try:
-            body = ast.parse(candidate).body
+            body = python_code.module(candidate).body
         except (SyntaxError, ValueError):
             continue
         # Of several, such as a property's getter and setter, the last one counts.

@@ -22,6 +22,8 @@ def parsed(text: str) -> ast.Module:
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ast.Module(body=[], type_ignores=[])
+    except SystemError:  # Another thread built a tree at the same time (python/cpython issue 106905).
+        return parsed(text)
 
 
 def literal(node: ast.expr | None, names: dict[str, ast.expr]) -> object:

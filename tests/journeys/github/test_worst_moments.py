@@ -51,6 +51,18 @@ def test_the_webhook_comes_in_the_second_in_which_the_sweep_looks(tmp_path: Path
         assert len({one.guid for one in lost}) == len(issues)
 
 
+def test_what_was_never_delivered_is_found_while_the_bot_goes_on(tmp_path: Path) -> None:
+    with town(tmp_path, widgets()) as here:
+        here.serve(settings={"AGENT_FIX_SWEEP_MINUTES": "1"})
+        here.still()  # the sweep of the beginning is over
+        issue = here.issue()
+        here.scene.github.hooks.lose = True
+        here.label(issue)
+        here.scene.github.hooks.lose = False
+        here.settled(issue, "Fixed", pulls=1)
+        here.still()
+
+
 def test_the_listener_dies_after_the_row_and_before_the_answer(tmp_path: Path) -> None:
     with town(tmp_path, widgets()) as here:
         behind = free_port()
