@@ -133,8 +133,8 @@ class Settings(RoleSettings):
     """Of all machines together."""
     runs_per_machine: PositiveInt = 2
     runs_per_repository: PositiveInt = 1
-    sweep_minutes: PositiveInt = 10
-    """How often missed labels and deliveries are looked for."""
+    sweep_minutes: Annotated[int, Field(ge=1, le=60)] = 10
+    """How often missed labels and deliveries are looked for: in the minutes of the hour that it divides."""
     grace_minutes: Annotated[float, Field(ge=0)] = 5.0
     """How old a label must be for the sweep to care: a webhook may still be on its way."""
 

@@ -214,3 +214,10 @@ def test_where_servers_and_files_are_is_known_and_nothing_that_says_nothing(tmp_
     plain = load_settings(state_dir=Path("/srv"), database_url="postgresql://b:secret@localhost/runs")
     text = "https://api.openai.com/v1, localhost and true"
     assert Mask(plain.addresses)(text) == text
+
+
+@pytest.mark.parametrize("minutes", ["0", "61", "120"])
+def test_a_sweep_that_the_engines_clock_cannot_tell_is_refused(monkeypatch: pytest.MonkeyPatch, minutes: str) -> None:
+    monkeypatch.setenv("AGENT_FIX_SWEEP_MINUTES", minutes)
+    with pytest.raises(BadInput, match=r"(?i)sweep_minutes"):
+        load_settings()
