@@ -13,7 +13,6 @@ from repo_tools.symbols import VALUES, Definition
 from repo_tools.words import spelled
 
 _PARTS = struct.Struct("<?6I")
-_COUNT_LIMIT = 0xFFFF
 _CONTAINERS = frozenset({"class", "interface", "struct", "enum", "trait", "namespace", "module", "type"})
 
 
